@@ -14,6 +14,11 @@ if(NOT EXISTS "${FOREBAY_DEPS}/lib/libduckdb.so")
     message(FATAL_ERROR "The pinned libraries are not there yet: run tools/setup.sh once.")
 endif()
 
+# A release has the same bytes from whatever folder it is built in.
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+    add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${FOREBAY_DEPS}/=deps/)
+endif()
+
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(FYAML REQUIRED IMPORTED_TARGET libfyaml>=0.7.12)
@@ -48,12 +53,12 @@ target_link_libraries(rdkafka INTERFACE PkgConfig::CURL PkgConfig::OPENSSL PkgCo
                       PkgConfig::LZ4 PkgConfig::ZLIB Threads::Threads m ${CMAKE_DL_LIBS})
 
 add_library(yyjson STATIC ${FOREBAY_DEPS}/src/yyjson/yyjson.c)
-target_compile_options(yyjson PRIVATE -w -ffile-prefix-map=${FOREBAY_DEPS}/=)
+target_compile_options(yyjson PRIVATE -w)
 if(FOREBAY_SANITIZE) # it reads and writes our memory, so that is watched; its arithmetic is not
     string(REPLACE ",undefined" "" sanitize_yyjson ${FOREBAY_SANITIZE})
     target_compile_options(yyjson PRIVATE -O1 -fsanitize=${sanitize_yyjson})
 else()
-    target_compile_options(yyjson PRIVATE -O3)
+    target_compile_options(yyjson PRIVATE -O3 ${FOREBAY_HARDENING})
 endif()
 target_include_directories(yyjson SYSTEM PUBLIC ${FOREBAY_DEPS}/include)
 set_target_properties(yyjson PROPERTIES POSITION_INDEPENDENT_CODE ON)

@@ -12,6 +12,12 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g")
 set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
 
+# Hardening, for our code and for what is compiled in beside it.
+set(FOREBAY_HARDENING -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
+    list(APPEND FOREBAY_HARDENING -fcf-protection=full)
+endif()
+
 add_library(forebay_flags INTERFACE)
 target_compile_definitions(forebay_flags INTERFACE _GNU_SOURCE)
 target_compile_options(forebay_flags INTERFACE
@@ -24,11 +30,6 @@ if(FOREBAY_SANITIZE)
     target_compile_options(forebay_flags INTERFACE -O1 ${sanitize})
     target_link_options(forebay_flags INTERFACE ${sanitize})
 elseif(CMAKE_BUILD_TYPE STREQUAL Release)
-    target_compile_options(forebay_flags INTERFACE
-        -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong
-        -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=) # the same bytes from any folder
-    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
-        target_compile_options(forebay_flags INTERFACE -fcf-protection=full)
-    endif()
+    target_compile_options(forebay_flags INTERFACE ${FOREBAY_HARDENING})
     target_link_options(forebay_flags INTERFACE -Wl,-z,relro,-z,now -Wl,-z,noexecstack)
 endif()

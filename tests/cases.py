@@ -180,15 +180,16 @@ def missing_need(case, broker):
     return ""
 
 
-def run(case, build, broker):
+def run(case, build, broker, environment):
     """Run a case with the program in folder `build`. @return what differs, or ''"""
     with tempfile.TemporaryDirectory(prefix="forebay-case-") as folder:
         for name, text in case.files.items():
             path = pathlib.Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith(("FOREBAY_", "LC_")) and name != "NO_COLOR"}
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith(("FOREBAY_", "LC_")) and name != "NO_COLOR"}
+        environment = {**kept, **environment}
         environment.update(PATH=f"{build}:{os.environ['PATH']}", HOME=folder, LC_ALL="C.UTF-8",
                            TZ="UTC", KAFKA=broker.address)
         return "".join(_run_command(command, folder, environment) for command in case.commands)

@@ -4,8 +4,8 @@
   run.py quick|full|long [FILTER]
 
 quick   the checks of tools/, the unit tests of the release build, tests/cli/*.case
-full    the same; the unit tests as AddressSanitizer, ThreadSanitizer and clang build them;
-        pytest over tests/{real,crash,docs,fault}, without what is marked long
+full    the same; the unit tests as AddressSanitizer, ThreadSanitizer and clang build them, and
+        the cases once more with AddressSanitizer; pytest over tests/{real,crash,docs,fault}, without what is marked long
 long    pytest over the same folders, only what is marked long
 
 The last line is `N passed, N failed, N skipped`; above it stand the failed and the skipped
@@ -65,6 +65,18 @@ def run(command, seconds, **options):
         return None, f"{printed}\nnot done after {seconds} s"
 
 
+def cases_folder():
+    """The folder of shared cases, or None."""
+    folder = pathlib.Path(os.environ.get("FOREBAY_CASES") or ROOT.parent / "shared/cases")
+    return folder.resolve() if folder.is_dir() else None
+
+
+def environment(**more):
+    """Our environment and more; FOREBAY_CASES names the shared cases wherever they are."""
+    cases_are = {"FOREBAY_CASES": str(cases_folder())} if cases_folder() else {}
+    return {**os.environ, **cases_are, **more}
+
+
 def last_lines(text, count=60):
     return "\n".join(text.rstrip().splitlines()[-count:])
 
@@ -80,16 +92,17 @@ def style(wanted):
             yield passed(name) if status == 0 else failed(name, printed)
 
 
-def build(preset):
+def build(preset, target):
     """Configure, where that is new, and build. @return what failed, or None"""
     if not (BUILD / preset / "build.ninja").exists():
         status, printed = run(["cmake", "--preset", preset], 120)
         if status != 0:
-            return failed(f"build: {preset}", last_lines(printed))
-    status, printed = run(["cmake", "--build", f"build/{preset}", "--target", "unit"],
+            return failed(f"build: {target} {preset}", last_lines(printed))
+    status, printed = run(["cmake", "--build", f"build/{preset}", "--target", target],
                           SECONDS["build"])
-    errors = [line for line in printed.splitlines() if not line.startswith("[")]
-    return None if status == 0 else failed(f"build: {preset}", last_lines("\n".join(errors)))
+    errors = [line for line in printed.splitlines()
+              if not line.startswith(("[", "-- ")) and " -o CMakeFiles/" not in line]
+    return None if status == 0 else failed(f"build: {target} {preset}", last_lines("\n".join(errors)))
 
 
 def unit_command(preset):
@@ -109,12 +122,12 @@ def unit(preset, filter_text):
     if preset == "tsan" and not has_tsan_librdkafka():
         yield skipped("unit tsan", "FOREBAY_DEPS has no lib/librdkafka-tsan.a")
         return
-    fault = build(preset)
+    fault = build(preset, "unit")
     if fault:
         yield fault
         return
     command = unit_command(preset) + ([filter_text] if filter_text else [])
-    status, printed = run(command, SECONDS["unit"], env={**os.environ, **SANITIZER_OPTIONS})
+    status, printed = run(command, SECONDS["unit"], env=environment(**SANITIZER_OPTIONS))
     above, failures = [], 0
     for line in printed.splitlines():
         found = re.match(r"(ok|FAIL|skip) (\S+: \w+)(?: \((.*)\))?$", line)
@@ -137,23 +150,28 @@ def unit(preset, filter_text):
                      f"exit status {status}\n" + last_lines("\n".join(above)))
 
 
-def command_line(level, wanted):
+def command_line(preset, level, wanted):
+    fault = build(preset, "forebay")
+    if fault:
+        yield fault
+        return
     with cases.Broker(level != "quick") as broker:
         for path in sorted((ROOT / "tests/cli").glob("*.case")):
+            name = f"cli {preset}: {path.stem}"
             try:
                 case = cases.read(path)
             except cases.Wrong as wrong:
-                yield failed(f"cli {path.stem}", str(wrong))
+                yield failed(name, str(wrong))
                 continue
-            name = f"cli {path.stem}: {case.sentence}"
+            name += f": {case.sentence}"
             if not wanted(name):
                 continue
             missing = cases.missing_need(case, broker)
             if missing:
                 yield skipped(name, missing)
                 continue
-            fault = cases.run(case, BUILD / "release", broker)
-            yield failed(name, fault) if fault else passed(name)
+            difference = cases.run(case, BUILD / preset, broker, SANITIZER_OPTIONS)
+            yield failed(name, difference) if difference else passed(name)
 
 
 def junit_results(path):
@@ -184,12 +202,9 @@ def pytest(level, filter_text):
                "-m", "long" if level == "long" else "not long", *folders]
     if filter_text:
         command += ["-k", filter_text]
-    environment = {**os.environ, "FOREBAY": str(BUILD / "release/forebay"),
-                   "FOREBAY_BUILD": str(BUILD / "release")}
-    if cases_folder():
-        environment["FOREBAY_CASES"] = str(cases_folder())
     limit = SECONDS["long" if level == "long" else "pytest"]
-    status, printed = run(command, limit, env=environment)
+    status, printed = run(command, limit, env=environment(
+        FOREBAY=str(BUILD / "release/forebay"), FOREBAY_BUILD=str(BUILD / "release")))
     if report.exists():
         yield from junit_results(report)
     if status not in (0, 1) and not (filter_text and status == 5):  # 5: none was collected
@@ -198,12 +213,6 @@ def pytest(level, filter_text):
 
 
 # --- counting -------------------------------------------------------------------------------
-
-
-def cases_folder():
-    """The folder of shared cases, or None."""
-    folder = pathlib.Path(os.environ.get("FOREBAY_CASES") or ROOT.parent / "shared/cases")
-    return folder.resolve() if folder.is_dir() else None
 
 
 def read_floor(level):
@@ -223,10 +232,11 @@ def plan(level, filter_text):
     if level != "long":
         yield "style", style(wanted)
         yield "unit tests, release", unit("release", filter_text)
-        yield "command line", command_line(level, wanted)
+        yield "command line, release", command_line("release", level, wanted)
     if level == "full":
         for preset in ("asan", "tsan", "clang"):
             yield f"unit tests, {preset}", unit(preset, filter_text)
+        yield "command line, asan", command_line("asan", level, wanted)
     if level != "quick":
         yield "pytest", pytest(level, filter_text)
 

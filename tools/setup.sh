@@ -210,7 +210,8 @@ make_prefix() {
     mkdir -p "$cache/archives" "$new/include/librdkafka" "$new/lib" "$new/src"
     each_archive fetch_and_unpack
     say "building librdkafka"
-    build_librdkafka "$new/src/librdkafka" "$new/lib/librdkafka.a" -O2
+    build_librdkafka "$new/src/librdkafka" "$new/lib/librdkafka.a" \
+        "-O2 -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3"
     cp "$new/src/librdkafka/src/rdkafka.h" "$new/src/librdkafka/src/rdkafka_mock.h" \
         "$new/include/librdkafka/"
     rm -rf "$new/src/librdkafka"
@@ -296,6 +297,6 @@ full) targets="forebay unit failio perf" ;;
 esac
 # shellcheck disable=SC2086 # words
 cmake --build build/release --target $targets >build/release.log 2>&1 || {
-    grep -v '^\[' build/release.log | head -60 >&2
+    grep -v -e '^\[' -e '^-- ' -e ' -o CMakeFiles/' build/release.log | head -60 >&2
     die "the build failed; the whole log is $root/build/release.log"
 }

@@ -1,12 +1,20 @@
 /* alloc.c - malloc with a fault to inject; see alloc.h. */
 #include "base/alloc.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 static atomic_int fail_in;
 static atomic_int failed;
+
+void fb_alloc_setup(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_TOP_PAD, 16 << 20);
+}
 
 int fb_alloc_fail_at(int nth)
 {

@@ -8,6 +8,11 @@
 
 #include <stddef.h>
 
+/** Tell the heap how we use it; once, before any thread starts.  Fetched batches and row
+ * groups are blocks of megabytes that come and go: given back to the system each time, the
+ * pages cost a tenth of a run's CPU to get again. */
+void fb_alloc_setup(void);
+
 void *fb_alloc(size_t size);                     ///< zeroed; NULL when none is left
 void *fb_realloc(void *memory, size_t size);     ///< NULL leaves `memory` as it was
 char *fb_strdup(const char *text);               ///< NULL when none is left

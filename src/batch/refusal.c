@@ -40,9 +40,9 @@ void fb_refusals_init(fb_refusals *refusals)
 
 void fb_refusals_reset(fb_refusals *refusals)
 {
+    refusals->is_undecodable = false;
     if (refusals->count == 0) return;
     refusals->count = 0;
-    refusals->is_undecodable = false;
     fb_arena_reset(&refusals->arena);
 }
 

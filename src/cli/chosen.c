@@ -36,8 +36,11 @@ static fb_code add_files(const fb_cli *cli, bool is_optional, fb_chosen *out, fb
     while ((path = fb_cli_next(cli, "config", &at)))
         FB_TRY(add_file(out, path, err));
     if (fb_cli_has(cli, "config")) goto out;
-    if (named || !is_optional || fb_file_exists("forebay.yml"))
-        code = add_file(out, named ? named : "forebay.yml", err);
+    if (named || fb_file_exists("forebay.yml"))
+        return add_file(out, named ? named : "forebay.yml", err);
+    if (is_optional) goto out;
+    code = fb_fail(err, C101, "there is no forebay.yml here");
+    fb_error_hint(err, "-c FILE or FOREBAY_CONFIG names another; forebay demo makes one to look at");
 out:
     return code;
 }
@@ -191,6 +194,8 @@ out:
     fb_free(names);
     return code;
 }
+
+fb_code fb_chosen_all(fb_chosen *chosen, fb_error *err) { return find_all(chosen, NULL, 0, err); }
 
 void fb_chosen_close(fb_chosen *chosen)
 {

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "run/document.h"
 #include "run/plan.h"
+#include "run/report.h"
 
 /** @return the exit status */
 int fb_cli_main(int argc, char **argv);
@@ -41,6 +42,9 @@ bool fb_chosen_print_faults(const fb_chosen *chosen);
 FB_MUST_CHECK fb_code fb_chosen_open(fb_cli *cli, const char *const *words, size_t count,
                                      fb_chosen *out, fb_error *err);
 
+/** Choose all pipelines of a document that was read. */
+FB_MUST_CHECK fb_code fb_chosen_all(fb_chosen *chosen, fb_error *err);
+
 /** The one pipeline of a command that takes just one. @return FB_EUSAGE (C001) */
 FB_MUST_CHECK fb_code fb_chosen_one(const fb_chosen *chosen, const fb_pipeline **out,
                                     fb_error *err);
@@ -52,17 +56,28 @@ void fb_cli_report(fb_cli *cli, const fb_error *err);
 FB_MUST_CHECK fb_code fb_cli_where(const fb_cli *cli, const char *name, fb_where *out,
                                    fb_error *err);
 
+/** When the oldest message that waits was written, for each partition of the plan: ms since
+ * 1970, -1 where none waits or nobody knows. Best effort, within seconds.
+ * @return in the plan's order, released with fb_free(); NULL when memory ran out */
+int64_t *fb_cli_oldest(fb_session *session, const fb_plan *plan);
+
 /** "4 s", "22 min", "3 h", "12 d". @return `out` */
 const char *fb_text_age(int64_t ms, char out[32]);
 
 /** "12 messages", "1 message": a count with its noun. @return `out` */
 const char *fb_text_counted(int64_t n, const char *noun, char out[64]);
 
+/** "12 rejected: amount not_null 6, ...", to standard error; nothing when there is none.
+ * @param name  the pipeline's, to show where they are; NULL: not */
+void fb_cli_say_rejected(const fb_report *report, const char *name);
+
 /** Leave without a word at the second signal; the first asks a run to stop. */
 void fb_cli_catch_signals(void);
 
 /** The signal that asked for the stop, 0 when there was none. */
 int fb_cli_signal(void);
+
+void fb_reasons_write_reference(FILE *to); ///< docs/reference/errors.md
 
 /* The options that `run` and `plan` share, in run.c. */
 extern const fb_flag fb_read_flags[];

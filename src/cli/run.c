@@ -122,7 +122,7 @@ out:
 /* --- what was done -------------------------------------------------------------------- */
 
 /* "12 rejected: amount not_null 6, not_json 3.   forebay query "FROM orders_rejected"" */
-static void say_rejected(const fb_report *report, const fb_pipeline *pipeline)
+void fb_cli_say_rejected(const fb_report *report, const char *name)
 {
     char    number[32];
     int64_t rejected = fb_books_total(&report->books).rejected;
@@ -137,9 +137,7 @@ static void say_rejected(const fb_report *report, const fb_pipeline *pipeline)
                       check->column[0] ? " " : "", fb_refusal_word(check->rule),
                       fb_text_count(check->violations, number));
     }
-    if (rejected && strcmp(report->mode, "run") == 0 &&
-        pipeline->sink.rejected.format == FB_REJECTED_DELTA)
-        fb_buf_printf(&text, ".   forebay query 'FROM \"%s_rejected\"'", pipeline->name);
+    if (rejected && name) fb_buf_printf(&text, ".   forebay query 'FROM \"%s_rejected\"'", name);
     fb_log_plain("%s", fb_buf_text(&text));
     fb_buf_clear(&text);
 }
@@ -192,7 +190,9 @@ static void show(runner *r, const fb_pipeline *pipeline, const fb_report *report
         fb_buf_clear(&text);
     }
     fflush(r->cli->out);
-    if (is_kept) say_rejected(report, pipeline);
+    bool is_there = strcmp(report->mode, "run") == 0 &&
+                    pipeline->sink.rejected.format == FB_REJECTED_DELTA;
+    if (is_kept) fb_cli_say_rejected(report, is_there ? pipeline->name : NULL);
 }
 
 static void run_one(runner *r, const fb_pipeline *pipeline)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { COLUMN = 25 }; // where the help of an option begins
+enum { COLUMN = 27 }; // where the help of an option begins
 
 /* Write lines, each behind `prefix`. */
 static void print_lines(const char *text, const char *prefix, FILE *to)

@@ -1,7 +1,6 @@
 /* describe.c - help, reference page and JSON Schema, from the same rows as the reader.
  *
- * Rows are ASCII, and their choices and help hold nothing that Markdown would take for its
- * own; tests/unit/config/describe_test.c looks at every one.
+ * Rows are printable ASCII in one line; tests/unit/config/option_test.c looks at each.
  */
 #include "config/describe.h"
 
@@ -12,15 +11,18 @@ enum { WIDTH = 80, INDENT = 6, MAX_PATH_TEXT = 200 };
 
 static bool is_section(const fb_option *row)
 {
-    return row->type == FB_OPT_SECTION || row->type == FB_OPT_LIST || row->type == FB_OPT_MAP;
+    return row->type == FB_OPT_SECTION || row->type == FB_OPT_LIST ||
+           row->type == FB_OPT_MAP;
 }
 
 static void print_range(const fb_option *row, FILE *to)
 {
     char low[32], high[32];
     fb_option_show_number(row, row->min, low);
-    if (row->max) fprintf(to, " from %s to %s", low, fb_option_show_number(row, row->max, high));
-    else fprintf(to, " of at least %s", low);
+    if (row->max)
+        fprintf(to, " from %s to %s", low, fb_option_show_number(row, row->max, high));
+    else
+        fprintf(to, " of at least %s", low);
 }
 
 /* What a row takes: "whole number from 1 to 512", "one of a, b". */
@@ -49,11 +51,13 @@ static void print_kind(const fb_option *row, FILE *to)
 
 /* Call `print` for each row that is a setting, inlined ones in their place. */
 static void each_row(const fb_option_set *set, void (*print)(const fb_option *, void *),
-                     void *context)
+                     void                *context)
 {
     for (const fb_option *row = set->options; row->name; row++) {
-        if (row->type == FB_OPT_INLINE) each_row(row->section, print, context);
-        else if (row->type != FB_OPT_RENAMED) print(row, context);
+        if (row->type == FB_OPT_INLINE)
+            each_row(row->section, print, context);
+        else if (row->type != FB_OPT_RENAMED)
+            print(row, context);
     }
 }
 
@@ -70,8 +74,7 @@ static void print_wrapped(const char *text, int indent, FILE *to)
         fprintf(to, "%*s%.*s", column ? 1 : indent, "", size, word);
         column += size + (column ? 1 : indent);
         word += size;
-        while (*word == ' ')
-            word++;
+        while (*word == ' ') word++;
     }
     fputc('\n', to);
 }
@@ -103,8 +106,10 @@ static void reference_row(const fb_option *row, void *context)
     if (row->flags & FB_OPT_REQUIRED) fputs("; required", to);
     if (row->fallback) fprintf(to, "; default `%s`", row->fallback);
     fprintf(to, "): %s", row->help);
-    if (is_section(row)) fputs(" See below.\n", to);
-    else fprintf(to, " Example: `%s: %s`\n", row->name, row->example);
+    if (is_section(row))
+        fputs(" See below.\n", to);
+    else
+        fprintf(to, " Example: `%s: %s`\n", row->name, row->example);
 }
 
 /* Where a walk over nested sections stands. */
@@ -120,9 +125,12 @@ static void reference_section(const fb_option *row, void *context)
 {
     const walk *above = context;
     char        path[MAX_PATH_TEXT];
-    const char *many = row->type == FB_OPT_MAP ? ".NAME" : row->type == FB_OPT_LIST ? "[]" : "";
+    const char *many = row->type == FB_OPT_MAP    ? ".NAME"
+                       : row->type == FB_OPT_LIST ? "[]"
+                                                  : "";
     if (!is_section(row)) return;
-    snprintf(path, sizeof path, "%s%s%s%s", above->path, *above->path ? "." : "", row->name, many);
+    snprintf(path, sizeof path, "%s%s%s%s", above->path, *above->path ? "." : "",
+             row->name, many);
     print_reference(row->section, path, above->to);
 }
 
@@ -201,7 +209,9 @@ static void print_schema_value(const fb_option *row, FILE *to)
         print_json_list(row->choices, to);
         fputc('}', to);
         break;
-    case FB_OPT_TEXTS: fputs("\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/text\"}", to); break;
+    case FB_OPT_TEXTS:
+        fputs("\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/text\"}", to);
+        break;
     case FB_OPT_PAIRS: print_schema_pairs(row, to); break;
     case FB_OPT_LIST:
         fputs("\"type\":\"array\",\"items\":{", to);
@@ -209,8 +219,10 @@ static void print_schema_value(const fb_option *row, FILE *to)
         fputc('}', to);
         break;
     case FB_OPT_MAP:
-        fputs("\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[^/\\\\\\\\]{1,200}$\"},"
-              "\"additionalProperties\":{", to);
+        fputs("\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[^/"
+              "\\\\\\\\]{1,200}$\"},"
+              "\"additionalProperties\":{",
+              to);
         print_schema_set(row->section, to);
         fputc('}', to);
         break;
@@ -233,8 +245,10 @@ static void schema_row(const fb_option *row, void *context)
         print_json(row->help, to);
     }
     if (row->fallback) fputs(",\"default\":", to);
-    if (row->fallback && is_bare) fputs(row->fallback, to);
-    else if (row->fallback) print_json(row->fallback, to);
+    if (row->fallback && is_bare)
+        fputs(row->fallback, to);
+    else if (row->fallback)
+        print_json(row->fallback, to);
     fputc('}', to);
 }
 
@@ -269,8 +283,10 @@ void fb_options_print_schema(const fb_option_set *set, const char *title, FILE *
           "\"text\":{\"type\":[\"string\",\"number\",\"boolean\"]},\n"
           "\"secret\":{\"type\":\"string\","
           "\"pattern\":\"^(env://|file://|\\\\$\\\\{[A-Za-z_][A-Za-z0-9_]*\\\\}$)\"},\n"
-          "\"duration\":{\"type\":\"string\",\"pattern\":\"^[0-9]+ ?[a-z]+$|\\\\$\\\\{\"},\n"
-          "\"size\":{\"type\":\"string\",\"pattern\":\"^[0-9]+ ?[kKMGi]*B$|\\\\$\\\\{\"}},\n",
+          "\"duration\":{\"type\":\"string\",\"pattern\":\"^[0-9]+ "
+          "?[a-z]+$|\\\\$\\\\{\"},\n"
+          "\"size\":{\"type\":\"string\",\"pattern\":\"^[0-9]+ "
+          "?[kKMGi]*B$|\\\\$\\\\{\"}},\n",
           to);
     print_schema_set(set, to);
     fputs("}\n", to);

@@ -7,7 +7,7 @@
 
 #include "config/option.h"
 
-/** One section as `forebay help config SECTION` shows it; sections below are named only. */
+/** One section as `forebay help config SECTION` shows it; those below are named only. */
 void fb_options_print_help(const fb_option_set *set, FILE *to);
 
 /** A set and all below it as Markdown, one heading a section, one entry a key. */

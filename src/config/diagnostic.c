@@ -52,11 +52,13 @@ static const char *keep(fb_diagnostics *found, const char *text)
 static void add(fb_diagnostics *found, fb_diagnostic add, const char *message)
 {
     void *list = found->list;
-    if (add.is_warning) found->warnings++;
-    else found->errors++;
+    if (add.is_warning)
+        found->warnings++;
+    else
+        found->errors++;
     if (found->count >= MAX_KEPT) return;
     fb_diagnostic *new = fb_arena_alloc(&found->arena, sizeof *new);
-    const char    *text = keep(found, message);
+    const char *text = keep(found, message);
     if (!new || !text || !make_room(&list, &found->room, found->count, sizeof(void *))) {
         found->is_short_of_memory = true;
         return;
@@ -68,7 +70,8 @@ static void add(fb_diagnostics *found, fb_diagnostic add, const char *message)
     found->list[found->count++] = new;
 }
 
-void fb_diagnose(fb_diagnostics *found, fb_reason reason, fb_place place, const char *fmt, ...)
+void fb_diagnose(fb_diagnostics *found, fb_reason reason, fb_place place, const char *fmt,
+                 ...)
 {
     char    text[MESSAGE_BYTES];
     va_list args;
@@ -86,7 +89,8 @@ void fb_diagnose_warning(fb_diagnostics *found, fb_reason reason, fb_place place
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    add(found, (fb_diagnostic){.place = place, .reason = reason, .is_warning = true}, text);
+    add(found, (fb_diagnostic){.place = place, .reason = reason, .is_warning = true},
+        text);
 }
 
 void fb_diagnose_error(fb_diagnostics *found, fb_place place, const fb_error *err)
@@ -135,12 +139,13 @@ static int compare(const void *left, const void *right)
     const fb_diagnostic *a = *(fb_diagnostic *const *)left;
     const fb_diagnostic *b = *(fb_diagnostic *const *)right;
     bool                 a_env = a->reason == FB_R_C120, b_env = b->reason == FB_R_C120;
-    int a_file = a->place.file ? a->place.file->number : -1;
-    int b_file = b->place.file ? b->place.file->number : -1;
+    int                  a_file = a->place.file ? a->place.file->number : -1;
+    int                  b_file = b->place.file ? b->place.file->number : -1;
     if (a_env != b_env) return a_env ? 1 : -1;
     if (a_file != b_file) return a_file < b_file ? -1 : 1;
     if (a->place.line != b->place.line) return a->place.line < b->place.line ? -1 : 1;
-    if (a->place.column != b->place.column) return a->place.column < b->place.column ? -1 : 1;
+    if (a->place.column != b->place.column)
+        return a->place.column < b->place.column ? -1 : 1;
     return a->number < b->number ? -1 : 1;
 }
 
@@ -158,8 +163,7 @@ static void print_line(const fb_diagnostics *found, fb_place at, FILE *to)
         fprintf(to, "%5d | %s\n      | %*s", at.line, line.text, line.caret, "");
     else
         fprintf(to, "  %s\n  %*s", line.text, line.caret, "");
-    for (int i = 0; i < line.caret_length; i++)
-        fputc('^', to);
+    for (int i = 0; i < line.caret_length; i++) fputc('^', to);
     fputc('\n', to);
 }
 
@@ -178,7 +182,10 @@ static void print_one(const fb_diagnostics *found, const fb_diagnostic *it, FILE
 }
 
 /* Flags stand for files, and are called as on the command line. */
-static bool is_flag(const fb_config_file *file) { return file->size == 0 || file->name[0] == '-'; }
+static bool is_flag(const fb_config_file *file)
+{
+    return file->size == 0 || file->name[0] == '-';
+}
 
 /* " in forebay.yml", " in 3 files", " on the command line": where the faults stand. */
 static void print_where(const fb_diagnostics *found, FILE *to)
@@ -189,11 +196,12 @@ static void print_where(const fb_diagnostics *found, FILE *to)
     for (size_t i = 0; i < found->count; i++) {
         const fb_config_file *file = found->list[i]->place.file;
         size_t                before = 0;
-        while (found->list[before]->place.file != file)
-            before++;
+        while (found->list[before]->place.file != file) before++;
         if (before < i || !file) continue;
-        if (is_flag(file)) has_flags = true;
-        else files++;
+        if (is_flag(file))
+            has_flags = true;
+        else
+            files++;
         if (!is_flag(file)) name = file->name;
     }
     if (files > 1) fprintf(to, " in %d files", files);
@@ -230,7 +238,8 @@ void fb_diagnostics_print_json(const fb_diagnostics *found, FILE *to)
         fb_buf_add_text(&out, i ? ",\n {\"file\":" : "\n {\"file\":");
         fb_buf_add_json_text(&out, it->place.file ? it->place.file->name : NULL);
         if (it->place.line)
-            fb_buf_printf(&out, ",\"line\":%d,\"column\":%d", it->place.line, it->place.column);
+            fb_buf_printf(&out, ",\"line\":%d,\"column\":%d", it->place.line,
+                          it->place.column);
         else
             fb_buf_add_text(&out, ",\"line\":null,\"column\":null");
         fb_buf_printf(&out, ",\"code\":\"%s\",\"severity\":\"%s\",\"message\":",
@@ -253,11 +262,14 @@ fb_code fb_diagnostics_check(const fb_diagnostics *found, fb_error *err)
         if (it->is_warning) continue;
         fb_error_set(err, it->reason, "%s", it->message);
         if (it->place.file && it->place.line)
-            fb_error_at(err, "%s:%d:%d", it->place.file->name, it->place.line, it->place.column);
+            fb_error_at(err, "%s:%d:%d", it->place.file->name, it->place.line,
+                        it->place.column);
         else if (it->place.file)
             fb_error_at(err, "%s", it->place.file->name);
-        if (it->suggestion) fb_error_hint(err, "Did you mean \"%s\"?", it->suggestion);
-        else if (it->hint) fb_error_hint(err, "%s", it->hint);
+        if (it->suggestion)
+            fb_error_hint(err, "Did you mean \"%s\"?", it->suggestion);
+        else if (it->hint)
+            fb_error_hint(err, "%s", it->hint);
         return fb_reason_code(it->reason);
     }
     return FB_OK;

@@ -17,11 +17,11 @@
 
 /** One file as it was read, or a command-line flag that stands for one. */
 typedef struct fb_config_file {
-    const char            *name; ///< as the user named it; "--set", "--max-messages"
-    char                  *text; ///< whole, for the lines under the messages; "" for a flag
-    size_t                 size;
-    int                    number; ///< 0, 1, ...: the order in which messages come
-    struct fb_config_file *next;   ///< the file that was read after this one
+    const char *name; ///< as the user named it; "--set", "--max-messages"
+    char       *text; ///< whole, for the lines under the messages; "" for a flag
+    size_t      size;
+    int         number;          ///< 0, 1, ...: the order in which messages come
+    struct fb_config_file *next; ///< the file that was read after this one
 } fb_config_file;
 
 /** Where something is written. Lines and columns count from 1, columns in characters. */
@@ -47,7 +47,7 @@ typedef struct fb_diagnostics {
     fb_diagnostic **list;
     size_t          count, room;
     size_t          errors, warnings; ///< also of those too many to be kept
-    fb_place       *hidden; ///< what must be shown as ***
+    fb_place       *hidden;           ///< what must be shown as ***
     size_t          hidden_count, hidden_room;
     bool            is_short_of_memory;
 } fb_diagnostics;
@@ -56,8 +56,8 @@ void fb_diagnostics_init(fb_diagnostics *found);
 void fb_diagnostics_clear(fb_diagnostics *found); ///< may be called twice
 
 /** Note an error. When memory runs out, fb_diagnostics_check() says so in the end. */
-void fb_diagnose(fb_diagnostics *found, fb_reason reason, fb_place place, const char *fmt, ...)
-    FB_PRINTF(4, 5);
+void fb_diagnose(fb_diagnostics *found, fb_reason reason, fb_place place, const char *fmt,
+                 ...) FB_PRINTF(4, 5);
 /** Note something that is worth a look and stops nothing. */
 void fb_diagnose_warning(fb_diagnostics *found, fb_reason reason, fb_place place,
                          const char *fmt, ...) FB_PRINTF(4, 5);
@@ -71,7 +71,7 @@ void fb_diagnose_hint(fb_diagnostics *found, const char *fmt, ...) FB_PRINTF(2, 
 /** Never show the text at `place` again, whatever is printed. */
 void fb_diagnostics_hide(fb_diagnostics *found, fb_place place);
 
-/** Sort as they are shown: faults of the files by place, then those of the environment. */
+/** Sort as they are shown: faults of files by place, then those of the environment. */
 void fb_diagnostics_sort(fb_diagnostics *found);
 
 /** Print the first FB_MAX_ERRORS_SHOWN and a line with their number, which ends in
@@ -82,7 +82,7 @@ void fb_diagnostics_print(const fb_diagnostics *found, FILE *to);
  * {file, line, column, code, severity, message, suggestion}; unknown members are null. */
 void fb_diagnostics_print_json(const fb_diagnostics *found, FILE *to);
 
-/** @return FB_OK when no error was noted; else the code of the first, its text in `err` */
+/** @return FB_OK when no error was noted; else the code of the first, told in `err` */
 FB_MUST_CHECK fb_code fb_diagnostics_check(const fb_diagnostics *found, fb_error *err);
 
 #endif

@@ -19,9 +19,10 @@ enum {
     USER_BYTES = 300,  // of an address
 };
 
-static const char *const telling[] = {"passw",      "secret",  "token",   "api_key",
-                                      "credential", "apikey",  "key.pem", "oauthbearer.config",
-                                      "passphrase", "private", NULL};
+static const char *const telling[] = {
+    "passw",      "secret",  "token",   "api_key",
+    "credential", "apikey",  "key.pem", "oauthbearer.config",
+    "passphrase", "private", NULL};
 
 /* What has been guessed of a line up to some byte. */
 typedef struct guess {
@@ -54,8 +55,7 @@ static bool is_telling(const guess *g, size_t end)
 static size_t find_end(const guess *g, size_t at, const char *stops, size_t most)
 {
     size_t limit = g->size - at > most ? at + most : g->size;
-    while (at < limit && !strchr(stops, g->line[at]))
-        at++;
+    while (at < limit && !strchr(stops, g->line[at])) at++;
     return at;
 }
 
@@ -85,13 +85,16 @@ static bool guess_step(guess *g, size_t at)
 }
 
 /* Is the character at `line`, `column` part of one of the places? */
-static bool is_hidden(const fb_place *hidden, size_t count, fb_place at, int line, int column)
+static bool is_hidden(const fb_place *hidden, size_t count, fb_place at, int line,
+                      int column)
 {
     for (size_t i = 0; i < count; i++) {
         const fb_place *h = &hidden[i];
-        if (h->file != at.file || line < h->line || line > h->line + h->more_lines) continue;
+        if (h->file != at.file || line < h->line || line > h->line + h->more_lines)
+            continue;
         if (line > h->line) return true;
-        if (column >= h->column && (h->more_lines || column < h->column + h->length)) return true;
+        if (column >= h->column && (h->more_lines || column < h->column + h->length))
+            return true;
     }
     return false;
 }
@@ -118,7 +121,8 @@ static char *copy_character(char *to, const char *from, size_t bytes)
     return to + bytes;
 }
 
-void fb_excerpt_make(fb_excerpt *out, fb_place at, const fb_place *hidden, size_t hidden_count)
+void fb_excerpt_make(fb_excerpt *out, fb_place at, const fb_place *hidden,
+                     size_t hidden_count)
 {
     guess g = {0};
     int   number = at.line ? at.line : 1, column = 1, shown = 0;
@@ -129,7 +133,8 @@ void fb_excerpt_make(fb_excerpt *out, fb_place at, const fb_place *hidden, size_
     out->caret = -1;
     out->caret_length = at.length > 0 ? at.length : 1;
     g.line = find_line(at.file, number, &g.size);
-    for (size_t i = 0, bytes; i < g.size && shown < FB_EXCERPT_WIDTH; i += bytes, column++) {
+    for (size_t i = 0, bytes; i < g.size && shown < FB_EXCERPT_WIDTH;
+         i += bytes, column++) {
         is_secret = guess_step(&g, i);
         bytes = fb_utf8_length(g.line + i, g.size - i);
         if (bytes == 0) bytes = 1;
@@ -152,5 +157,6 @@ void fb_excerpt_make(fb_excerpt *out, fb_place at, const fb_place *hidden, size_
     *to = '\0';
     if (out->caret < 0) out->caret = shown; // behind the end of the line
     if (out->caret_length > FB_EXCERPT_WIDTH - out->caret)
-        out->caret_length = FB_EXCERPT_WIDTH > out->caret ? FB_EXCERPT_WIDTH - out->caret : 1;
+        out->caret_length =
+            FB_EXCERPT_WIDTH > out->caret ? FB_EXCERPT_WIDTH - out->caret : 1;
 }

@@ -43,8 +43,7 @@ static size_t name_length(const char *text)
 {
     size_t size = 0;
     if (isdigit((unsigned char)text[0])) return 0;
-    while (isalnum((unsigned char)text[size]) || text[size] == '_')
-        size++;
+    while (isalnum((unsigned char)text[size]) || text[size] == '_') size++;
     return size;
 }
 
@@ -55,21 +54,22 @@ static void fail_unset(expansion *e, const char *name, const char *message, size
     place.length = 0;
     e->has_failed = true;
     if (message) {
-        fb_diagnose(e->found, FB_R_C120, place, "environment variable %s is not set: %.*s", name,
-                    (int)size, message);
+        fb_diagnose(e->found, FB_R_C120, place,
+                    "environment variable %s is not set: %.*s", name, (int)size, message);
         return;
     }
     fb_diagnose(e->found, FB_R_C120, place, "environment variable %s is not set", name);
-    fb_diagnose_hint(e->found, "set it, give a default with ${%s:-%s}, or remove the key", name,
-                     "name");
+    fb_diagnose_hint(e->found, "set it, give a default with ${%s:-%s}, or remove the key",
+                     name, "name");
 }
 
 static void fail_form(expansion *e)
 {
     e->has_failed = true;
     fb_diagnose(e->found, FB_R_C121, e->scalar->place, "\"${\" is not followed by NAME}");
-    fb_diagnose_hint(e->found,
-                     "write ${NAME}, ${NAME:-default} or ${NAME:?message}; $$ is a dollar sign");
+    fb_diagnose_hint(
+        e->found,
+        "write ${NAME}, ${NAME:-default} or ${NAME:?message}; $$ is a dollar sign");
 }
 
 static void expand_text(expansion *e, const char *text, size_t size, int nested);
@@ -82,7 +82,8 @@ static void expand_one(expansion *e, const char *at, const char *close, int nest
     const char *rest = at + size;
     bool        has_default = rest[0] == ':' && rest[1] == '-';
     bool        has_message = rest[0] == ':' && rest[1] == '?';
-    if (size == 0 || size >= sizeof name || (rest != close && !has_default && !has_message)) {
+    if (size == 0 || size >= sizeof name ||
+        (rest != close && !has_default && !has_message)) {
         fail_form(e);
         return;
     }

@@ -1,8 +1,8 @@
 /** expand.h - ${NAME} in a scalar is replaced by an environment variable.
  *
- * `${NAME}` must be set, `${NAME:-default}` may be unset or empty, `${NAME:?message}` fails
- * with the message, `$$` is a dollar sign; any other $ means itself.  A default may hold
- * another `${...}`.  Replaced text is never parsed as YAML again, so it can add no key.
+ * `${NAME}` must be set, `${NAME:-default}` may be unset or empty, `${NAME:?message}`
+ * fails with the message, `$$` is a dollar sign; any other $ means itself.  A default may
+ * hold another `${...}`.  Replaced text is never parsed as YAML, so it can add no key.
  *
  * This and secret.c are the only places that read the environment.
  *
@@ -17,8 +17,8 @@
  *
  * @return FB_OK; `*out` is NULL after a fault, which is noted in `found` at the scalar's
  *         place; FB_EMEMORY */
-FB_MUST_CHECK fb_code fb_expand(const fb_node *scalar, fb_arena *arena, fb_diagnostics *found,
-                                const char **out, fb_error *err);
+FB_MUST_CHECK fb_code fb_expand(const fb_node *scalar, fb_arena *arena,
+                                fb_diagnostics *found, const char **out, fb_error *err);
 
 /** Does the text refer to the environment?  Such a value is not repeated in messages. */
 bool fb_expand_is_needed(const fb_node *scalar);

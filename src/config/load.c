@@ -61,8 +61,7 @@ static fb_code keep_file(fb_config *config, const char *name, char *text, size_t
         return fb_fail_memory(err, "the configuration");
     }
     *file = (fb_config_file){.name = copy, .text = text, .size = size};
-    for (; *last; last = &(*last)->next)
-        file->number++;
+    for (; *last; last = &(*last)->next) file->number++;
     *last = *out = file;
     return FB_OK;
 }
@@ -77,36 +76,55 @@ static void replace(fb_node *into, const fb_node *from)
 static void take_out(fb_node *map, fb_node *child)
 {
     fb_node *before = NULL;
-    for (fb_node *it = map->first; it != child; it = it->next)
-        before = it;
-    if (before) before->next = child->next;
-    else map->first = child->next;
+    for (fb_node *it = map->first; it != child; it = it->next) before = it;
+    if (before)
+        before->next = child->next;
+    else
+        map->first = child->next;
     if (map->last == child) map->last = before;
     map->count--;
 }
 
+static int compare_name(const void *name, const void *node)
+{
+    return strcmp(name, (*(fb_node *const *)node)->name);
+}
+
+static void note_conflict(fb_config *config, const fb_node *child, const fb_node *known)
+{
+    fb_diagnose(&config->found, FB_R_C103, child->name_place,
+                "key \"%s\" stands in %s:%d too", child->name,
+                known->name_place.file->name, known->name_place.line);
+    fb_diagnose_hint(&config->found, "files that include each other are one layer; to "
+                                     "override a setting, give both with -c");
+}
+
 /* Lay `above` over `below`; its nodes move.  With `is_one_layer`, a setting in both is a
  * fault. */
-static void merge(fb_config *config, fb_node *below, fb_node *above, bool is_one_layer)
+static fb_code merge(fb_config *config, fb_node *below, fb_node *above, bool is_one_layer,
+                     fb_error *err)
 {
-    for (fb_node *child = above->first, *next; child; child = next) {
-        fb_node *known = (fb_node *)fb_node_find(below, child->name);
+    fb_code   code = FB_OK;
+    size_t    count = below->count;
+    fb_node **sorted;
+    FB_TRY(fb_node_sort(below, &sorted, err));
+    for (fb_node *child = above->first, *next; child && code == FB_OK; child = next) {
+        fb_node **at = bsearch(child->name, sorted, count, sizeof *sorted, compare_name);
+        fb_node  *known = at ? *at : NULL;
         next = child->next;
         if (is_one_layer && child->kind == FB_NODE_NULL) continue;
-        if (!known) {
+        if (!known)
             fb_node_append(below, child);
-        } else if (known->kind == FB_NODE_MAP && child->kind == FB_NODE_MAP) {
-            merge(config, known, child, is_one_layer);
-        } else if (is_one_layer && known->kind != FB_NODE_NULL) {
-            fb_diagnose(&config->found, FB_R_C103, child->name_place,
-                        "key \"%s\" stands in %s:%d too", child->name,
-                        known->name_place.file->name, known->name_place.line);
-            fb_diagnose_hint(&config->found, "files that include each other share one "
-                                             "layer; to override a setting, give both with -c");
-        } else {
+        else if (known->kind == FB_NODE_MAP && child->kind == FB_NODE_MAP)
+            code = merge(config, known, child, is_one_layer, err);
+        else if (is_one_layer && known->kind != FB_NODE_NULL)
+            note_conflict(config, child, known);
+        else
             replace(known, child);
-        }
     }
+    fb_free(sorted);
+out:
+    return code;
 }
 
 static fb_code load_file(fb_config *config, const char *path, fb_place asked,
@@ -122,15 +140,18 @@ static fb_code include_pattern(fb_config *config, fb_place at, const char *patte
     fb_node    *part;
     const char *slash = strrchr(self->name, '/');
     int         folder = pattern[0] == '/' || !slash ? 0 : (int)(slash - self->name) + 1;
-    if (snprintf(full, sizeof full, "%.*s%s", folder, self->name, pattern) >= (int)sizeof full)
+    if (snprintf(full, sizeof full, "%.*s%s", folder, self->name, pattern) >=
+        (int)sizeof full)
         return fb_fail(err, M002, "a path is longer than %d bytes", PATH_MAX - 1);
     int failed = glob(full, 0, NULL, &matches);
-    if (failed == GLOB_NOSPACE) code = fb_fail_memory(err, "the configuration");
+    if (failed == GLOB_NOSPACE)
+        code = fb_fail_memory(err, "the configuration");
     else if (failed && !strpbrk(pattern, "*?["))
-        fb_diagnose(&config->found, FB_R_C124, at, "there is no file %s to include", full);
+        fb_diagnose(&config->found, FB_R_C124, at, "there is no file %s to include",
+                    full);
     for (size_t i = 0; !failed && i < matches.gl_pathc; i++) {
         FB_TRY(load_file(config, matches.gl_pathv[i], at, self, &part, err));
-        if (part) merge(config, layer, part, true);
+        if (part) FB_TRY(merge(config, layer, part, true, err));
     }
 out:
     globfree(&matches);
@@ -153,7 +174,8 @@ static fb_code follow_includes(fb_config *config, fb_node *map, const chain *sel
             continue;
         }
         FB_TRY(fb_expand(item, &config->arena, &config->found, &pattern, err));
-        if (pattern) FB_TRY(include_pattern(config, item->place, pattern, self, map, err));
+        if (pattern)
+            FB_TRY(include_pattern(config, item->place, pattern, self, map, err));
     }
     take_out(map, include);
 out:
@@ -165,8 +187,8 @@ static bool may_load(fb_config *config, const char *path, fb_place asked, chain 
 {
     if (!realpath(path, self->real)) self->real[0] = '\0'; // reading it will say why
     if (self->depth > MAX_INCLUDES) {
-        fb_diagnose(&config->found, FB_R_C124, asked, "includes are nested deeper than %d",
-                    MAX_INCLUDES);
+        fb_diagnose(&config->found, FB_R_C124, asked,
+                    "includes are nested deeper than %d", MAX_INCLUDES);
         return false;
     }
     for (const chain *it = self->above; it; it = it->above) {
@@ -175,8 +197,8 @@ static bool may_load(fb_config *config, const char *path, fb_place asked, chain 
         return false;
     }
     if (++config->files_count <= MAX_FILES) return true;
-    fb_diagnose(&config->found, FB_R_C102, asked, "the configuration has more than %d files",
-                MAX_FILES);
+    fb_diagnose(&config->found, FB_R_C102, asked,
+                "the configuration has more than %d files", MAX_FILES);
     return false;
 }
 
@@ -206,7 +228,8 @@ static void check_root(fb_config *config, fb_node **root)
     if (!*root) return;
     if ((*root)->kind == FB_NODE_NULL) (*root)->kind = FB_NODE_MAP;
     if ((*root)->kind == FB_NODE_MAP) return;
-    fb_diagnose(&config->found, FB_R_C107, (*root)->place, "the file must be a map of keys");
+    fb_diagnose(&config->found, FB_R_C107, (*root)->place,
+                "the file must be a map of keys");
     *root = NULL;
 }
 
@@ -215,7 +238,7 @@ static fb_code load_file(fb_config *config, const char *path, fb_place asked,
 {
     fb_code         code = FB_OK;
     fb_config_file *file;
-    chain           self = {.name = path, .above = above, .depth = above ? above->depth + 1 : 0};
+    chain self = {.name = path, .above = above, .depth = above ? above->depth + 1 : 0};
     *out = NULL;
     if (!may_load(config, path, asked, &self)) goto out;
     FB_TRY(read_file(config, path, asked, &file, err));
@@ -228,22 +251,22 @@ out:
     return code;
 }
 
-static void lay_over(fb_config *config, fb_node *layer)
+static fb_code lay_over(fb_config *config, fb_node *layer, fb_error *err)
 {
-    if (!config->root) config->root = layer;
-    else if (layer) merge(config, config->root, layer, false);
+    if (layer && config->root) return merge(config, config->root, layer, false, err);
+    if (layer) config->root = layer;
+    return FB_OK;
 }
 
 fb_code fb_config_add_file(fb_config *config, const char *path, fb_error *err)
 {
     fb_node *layer;
     fb_code  code = load_file(config, path, (fb_place){0}, NULL, &layer, err);
-    if (code == FB_OK) lay_over(config, layer);
-    return code;
+    return code == FB_OK ? lay_over(config, layer, err) : code;
 }
 
-fb_code fb_config_add_text(fb_config *config, const char *name, const char *text, size_t size,
-                           fb_error *err)
+fb_code fb_config_add_text(fb_config *config, const char *name, const char *text,
+                           size_t size, fb_error *err)
 {
     fb_code         code = FB_OK;
     fb_node        *layer;
@@ -251,8 +274,8 @@ fb_code fb_config_add_text(fb_config *config, const char *name, const char *text
     FB_TRY(keep_file(config, name, fb_strndup(text, size), size, &file, err));
     FB_TRY(fb_yaml_read(&config->tree, file, &layer, err));
     check_root(config, &layer);
-    lay_over(config, layer);
     config->is_incomplete |= !layer;
+    code = lay_over(config, layer, err);
 out:
     return code;
 }
@@ -264,27 +287,30 @@ typedef struct step {
 } step;
 
 /* Hang a copy of `value` at the end of the path, making maps on the way. */
-static fb_code assign(fb_config *config, const step *steps, size_t count, const fb_node *value,
-                      fb_error *err)
+static fb_code assign(fb_config *config, const step *steps, size_t count,
+                      const fb_node *value, fb_error *err)
 {
     fb_code  code = FB_OK;
     fb_node *at;
     if (!config->root)
-        FB_TRY(fb_node_new(&config->tree, FB_NODE_MAP, steps[0].place, &config->root, err));
+        FB_TRY(
+            fb_node_new(&config->tree, FB_NODE_MAP, steps[0].place, &config->root, err));
     at = config->root;
     for (size_t i = 0; i < count; i++) {
         bool     is_last = i + 1 == count;
         fb_node *child = (fb_node *)fb_node_find(at, steps[i].name);
         if (child && !is_last && child->kind == FB_NODE_LIST) {
             fb_diagnose(&config->found, FB_R_C119, steps[i].place,
-                        "\"%s\" is a list, which can only be set as a whole", child->name);
+                        "\"%s\" is a list, which can only be set as a whole",
+                        child->name);
             return FB_OK;
         }
         if (!child) {
             FB_TRY(fb_node_new(&config->tree, FB_NODE_MAP, steps[i].place, &child, err));
             fb_node_append(at, child);
         }
-        if (is_last) replace(child, value);
+        if (is_last)
+            replace(child, value);
         else if (child->kind != FB_NODE_MAP)
             replace(child, &(fb_node){.kind = FB_NODE_MAP, .place = steps[i].place});
         if (is_last || !child->name) {
@@ -311,7 +337,8 @@ fb_code fb_config_put(fb_config *config, const char *const *keys, const char *va
     node.text = fb_arena_strndup(&config->arena, value, strlen(value));
     for (; keys[count]; count++) {
         fb_assert(count < sizeof steps / sizeof *steps);
-        steps[count].name = fb_arena_strndup(&config->arena, keys[count], strlen(keys[count]));
+        steps[count].name =
+            fb_arena_strndup(&config->arena, keys[count], strlen(keys[count]));
         steps[count].place = node.place;
         if (!steps[count].name) return fb_fail_memory(err, "the configuration");
     }
@@ -371,10 +398,10 @@ static void move_places(fb_node *node, const fb_config_file *file, int by)
 
 fb_code fb_config_set(fb_config *config, const char *assignment, fb_error *err)
 {
-    fb_code         code = FB_OK;
-    step            steps[16];
-    size_t          size = strlen(assignment), equals = find_equals(assignment), count = 0;
-    const char     *value = assignment + equals + 1;
+    fb_code     code = FB_OK;
+    step        steps[16];
+    size_t      size = strlen(assignment), equals = find_equals(assignment), count = 0;
+    const char *value = assignment + equals + 1;
     fb_config_file *whole, *part;
     fb_node        *node;
 

@@ -28,16 +28,18 @@ void fb_config_init(fb_config *config);
 void fb_config_clear(fb_config *config); ///< zeroes the texts; may be called twice
 
 /** Lay a file (`-c`) over what is there. */
-FB_MUST_CHECK fb_code fb_config_add_file(fb_config *config, const char *path, fb_error *err);
+FB_MUST_CHECK fb_code fb_config_add_file(fb_config *config, const char *path,
+                                         fb_error *err);
 
 /** Lay a document in memory over what is there; `name` stands for it in messages.
  * `include` is not followed. */
-FB_MUST_CHECK fb_code fb_config_add_text(fb_config *config, const char *name, const char *text,
-                                         size_t size, fb_error *err);
+FB_MUST_CHECK fb_code fb_config_add_text(fb_config *config, const char *name,
+                                         const char *text, size_t size, fb_error *err);
 
 /** `--set KEY=VALUE`: KEY is a path with dots, a part with dots in quotes
  * (pipelines."a.b".source); VALUE is YAML and may be empty. */
-FB_MUST_CHECK fb_code fb_config_set(fb_config *config, const char *assignment, fb_error *err);
+FB_MUST_CHECK fb_code fb_config_set(fb_config *config, const char *assignment,
+                                    fb_error *err);
 
 /** Set one scalar for a command-line flag.
  *

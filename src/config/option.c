@@ -1,9 +1,9 @@
 /* option.c - a map of the tree becomes a module's struct.
  *
- * The way of a key: find_row() finds its row, read_value() turns its node into the field's
- * type, the row's bounds are held; when all keys are read, missing ones are noted and the
- * set's own rules run.  Faults go to reader->found and reading goes on, so that one pass
- * finds them all; the codes returned here speak of memory only.
+ * The way of a key: find_row() finds its row, read_value() turns its node into the
+ * field's type, the row's bounds are held; when all keys are read, missing ones are noted
+ * and the set's own rules run.  Faults go to reader->found and reading goes on, so that
+ * one pass finds them all; the codes returned here speak of memory only.
  */
 #include "config/option.h"
 
@@ -24,7 +24,7 @@ enum {
 typedef struct value {
     const fb_option *row;
     const char      *text; // variables replaced
-    const fb_node   *node; // NULL: a default
+    const fb_node   *node; // of a default: nowhere
     void            *field;
 } value;
 
@@ -33,37 +33,27 @@ typedef struct unit {
     int64_t     factor;
 } unit;
 
-static const unit durations[] = {{"ms", 1},
-                                 {"s", 1000},
-                                 {"min", 60000},
-                                 {"h", 3600000},
-                                 {"d", 86400000},
-                                 {"second", 1000},
-                                 {"seconds", 1000},
-                                 {"minute", 60000},
-                                 {"minutes", 60000},
-                                 {"hour", 3600000},
-                                 {"hours", 3600000},
-                                 {"day", 86400000},
-                                 {"days", 86400000},
-                                 {NULL, 0}};
-static const unit sizes[] = {{"B", 1},          {"kB", 1 << 10},  {"KB", 1 << 10},
-                             {"MB", 1 << 20},   {"GB", 1 << 30},  {"KiB", 1 << 10},
-                             {"MiB", 1 << 20},  {"GiB", 1 << 30}, {NULL, 0}};
+static const unit durations[] = {
+    {"ms", 1},          {"s", 1000},       {"min", 60000},     {"h", 3600000},
+    {"d", 86400000},    {"second", 1000},  {"seconds", 1000},  {"minute", 60000},
+    {"minutes", 60000}, {"hour", 3600000}, {"hours", 3600000}, {"day", 86400000},
+    {"days", 86400000}, {NULL, 0}};
+static const unit sizes[] = {{"B", 1},         {"kB", 1 << 10},  {"KB", 1 << 10},
+                             {"MB", 1 << 20},  {"GB", 1 << 30},  {"KiB", 1 << 10},
+                             {"MiB", 1 << 20}, {"GiB", 1 << 30}, {NULL, 0}};
 
 /* A value as it may stand in a message: one line, not long, variables not replaced. */
 static const char *show(const value *v, char out[SHOWN_BYTES + 8])
 {
     const char *text = v->node->text;
-    size_t      size = strlen(text), used = 0, length = 0;
-    for (size_t i = 0; i < size && used + 4 < SHOWN_BYTES; i += length) {
-        length = fb_utf8_length(text + i, size - i);
+    size_t      size = strlen(text), used = 0;
+    for (size_t length; used < size && used + 4 < SHOWN_BYTES; used += length) {
+        length = fb_utf8_length(text + used, size - used);
         if (length == 0) length = 1;
-        memcpy(out + used, text + i, length);
+        memcpy(out + used, text + used, length);
         if ((unsigned char)out[used] < ' ') out[used] = ' ';
-        used += length;
     }
-    strncpy(out + used, used < size ? "..." : "", 4);
+    snprintf(out + used, 4, "%s", used < size ? "..." : "");
     return out;
 }
 
@@ -88,11 +78,14 @@ static void set_choice(fb_reader *reader, const value *v)
     for (int i = 0; v->row->choices[i]; i++) {
         const char *choice = v->row->choices[i];
         if (strcmp(choice, v->text) == 0) {
-            if (v->row->type == FB_OPT_FLAGS) *(unsigned *)v->field |= 1u << i;
-            else *(int *)v->field = i;
+            if (v->row->type == FB_OPT_FLAGS)
+                *(unsigned *)v->field |= 1u << i;
+            else
+                *(int *)v->field = i;
             return;
         }
-        if (fb_text_equal_nocase(choice, v->text)) near = (fb_nearest){v->text, choice, 0};
+        if (fb_text_equal_nocase(choice, v->text))
+            near = (fb_nearest){v->text, choice, 0};
         fb_nearest_offer(&near, choice);
     }
     show_choices(v->row->choices, known);
@@ -114,7 +107,8 @@ static void set_bool(fb_reader *reader, const value *v)
     bool is_true = strcmp(v->text, "true") == 0;
     if (!is_true && strcmp(v->text, "false") != 0) {
         fb_diagnose(reader->found, FB_R_C112, v->node->place,
-                    "\"%s\" must be true or false, not \"%s\"", v->row->name, show(v, shown));
+                    "\"%s\" must be true or false, not \"%s\"", v->row->name,
+                    show(v, shown));
         return;
     }
     *(bool *)v->field = is_true;
@@ -132,7 +126,8 @@ static bool parse_measure(const char *text, const unit *units, int64_t *out)
     if (*text == ' ') text++;
     for (const unit *u = units; u->name; u++)
         if (strcmp(text, u->name) == 0)
-            return fb_text_int64(digits, out) && !__builtin_mul_overflow(*out, u->factor, out);
+            return fb_text_int64(digits, out) &&
+                   !__builtin_mul_overflow(*out, u->factor, out);
     return false;
 }
 
@@ -144,7 +139,8 @@ const char *fb_option_show_number(const fb_option *row, int64_t n, char out[32])
     const unit *best = units;
     for (const unit *u = units; u && u->name; u++)
         if (n % u->factor == 0 && u->factor > best->factor) best = u;
-    snprintf(out, 32, "%" PRId64 "%s", best ? n / best->factor : n, best ? best->name : "");
+    snprintf(out, 32, "%" PRId64 "%s", best ? n / best->factor : n,
+             best ? best->name : "");
     return out;
 }
 
@@ -168,11 +164,11 @@ static void set_number(fb_reader *reader, const value *v)
         units = "B, kB, MB or GB";
     }
     if (!is_good) {
-        fb_diagnose(reader->found, FB_R_C112, v->node->place, "\"%s\" must be %s, not \"%s\"",
-                    row->name, what, show(v, shown));
+        fb_diagnose(reader->found, FB_R_C112, v->node->place,
+                    "\"%s\" must be %s, not \"%s\"", row->name, what, show(v, shown));
         if (units)
-            fb_diagnose_hint(reader->found, "write a whole number and %s, for example %s", units,
-                             row->example);
+            fb_diagnose_hint(reader->found, "write a whole number and %s, for example %s",
+                             units, row->example);
     } else if (n < row->min || (row->max && n > row->max)) {
         fb_option_show_number(row, row->min, low);
         if (row->max)
@@ -181,7 +177,8 @@ static void set_number(fb_reader *reader, const value *v)
                         fb_option_show_number(row, row->max, high), show(v, shown));
         else
             fb_diagnose(reader->found, FB_R_C113, v->node->place,
-                        "\"%s\" must be at least %s, not %s", row->name, low, show(v, shown));
+                        "\"%s\" must be at least %s, not %s", row->name, low,
+                        show(v, shown));
     } else {
         *(int64_t *)v->field = n;
     }
@@ -192,7 +189,8 @@ static void set_scalar(fb_reader *reader, const value *v)
 {
     switch (v->row->type) {
     case FB_OPT_TEXT:
-        if (*v->text) *(const char **)v->field = v->text;
+        if (*v->text)
+            *(const char **)v->field = v->text;
         else
             fb_diagnose(reader->found, FB_R_C114, v->node->place, "\"%s\" is empty",
                         v->row->name);
@@ -226,10 +224,11 @@ static fb_code read_secret(fb_reader *reader, const char *name, const fb_node *n
         fb_diagnostics_hide(reader->found, node->place);
         if (reader->allows_inline_secrets) return FB_OK;
         *out = (fb_secret){0};
-        fb_diagnose(reader->found, FB_R_C122, node->place, "\"%s\" holds the secret itself",
-                    name);
-        fb_diagnose_hint(reader->found, "write where it is kept, env://NAME or file:///path, or "
-                                        "give --allow-inline-secrets");
+        fb_diagnose(reader->found, FB_R_C122, node->place,
+                    "\"%s\" holds the secret itself", name);
+        fb_diagnose_hint(reader->found,
+                         "write where it is kept, env://NAME or file:///path, or "
+                         "give --allow-inline-secrets");
     }
 out:
     return code;
@@ -253,17 +252,19 @@ static fb_code read_one(fb_reader *reader, const fb_option *row, const fb_node *
     fb_code code = FB_OK;
     value   v = {row, NULL, node, field};
     if (!check_kind(reader, row->name, node, FB_NODE_SCALAR)) return FB_OK;
-    if (row->type == FB_OPT_SECRET) return read_secret(reader, row->name, node, field, err);
+    if (row->type == FB_OPT_SECRET)
+        return read_secret(reader, row->name, node, field, err);
     FB_TRY(fb_expand(node, reader->arena, reader->found, &v.text, err));
     bool is_left_out = v.text && !*v.text && fb_expand_is_needed(node);
-    if (v.text && (!is_left_out || (row->flags & FB_OPT_REQUIRED))) set_scalar(reader, &v);
+    if (v.text && (!is_left_out || (row->flags & FB_OPT_REQUIRED)))
+        set_scalar(reader, &v);
 out:
     return code;
 }
 
 /* Room for one item a child, and its count. */
-static fb_code make_items(fb_reader *reader, const fb_node *node, size_t size, void *field,
-                          size_t *count, fb_error *err)
+static fb_code make_items(fb_reader *reader, const fb_node *node, size_t size,
+                          void *field, size_t *count, fb_error *err)
 {
     void *items = fb_arena_alloc(reader->arena, node->count * size);
     if (!items) return fb_fail_memory(err, "the configuration");
@@ -341,8 +342,7 @@ static void check_name(fb_reader *reader, const fb_node *node)
     for (size_t i = 0; i < size; i++)
         if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
             why = "cannot have control characters in it";
-    if (why)
-        fb_diagnose(reader->found, FB_R_C114, node->name_place, "this name %s", why);
+    if (why) fb_diagnose(reader->found, FB_R_C114, node->name_place, "this name %s", why);
 }
 
 static fb_code read_sections(fb_reader *reader, const fb_option *row, const fb_node *node,
@@ -389,10 +389,10 @@ static fb_code read_value(fb_reader *reader, const fb_option *row, const fb_node
     }
 }
 
-/* Find the row of `name`, also among inlined ones; `offset` grows by where the struct that
- * it fills lies.  Names that come near are offered to `near`. */
-static const fb_option *find_row(const fb_option_set *set, const char *name, size_t *offset,
-                                 fb_nearest *near)
+/* Find the row of `name`, also among inlined ones; `offset` grows by where the struct
+ * that it fills lies.  Names that come near are offered to `near`. */
+static const fb_option *find_row(const fb_option_set *set, const char *name,
+                                 size_t *offset, fb_nearest *near)
 {
     for (const fb_option *row = set->options; row->name; row++) {
         if (row->type == FB_OPT_INLINE) {
@@ -423,13 +423,17 @@ static void fail_unknown(fb_reader *reader, const fb_option_set *set, const fb_n
                          const char *nearest)
 {
     const fb_option *near = nearest ? fb_options_find(set, nearest, NULL) : NULL;
-    fb_diagnose(reader->found, FB_R_C104, node->name_place, "unknown key \"%s\"", node->name);
+    fb_diagnose(reader->found, FB_R_C104, node->name_place, "unknown key \"%s\"",
+                node->name);
     fb_diagnose_suggest(reader->found, nearest);
-    if (near && near->type == FB_OPT_SECRET) fb_diagnostics_hide(reader->found, node->place);
+    if (near && near->type == FB_OPT_SECRET)
+        fb_diagnostics_hide(reader->found, node->place);
     for (const fb_option *row = set->options; row->name && !near; row++) {
-        if (row->type != FB_OPT_SECTION || !fb_options_find(row->section, node->name, NULL))
+        if (row->type != FB_OPT_SECTION ||
+            !fb_options_find(row->section, node->name, NULL))
             continue;
-        fb_diagnose_hint(reader->found, "\"%s\" belongs into \"%s\"", node->name, row->name);
+        fb_diagnose_hint(reader->found, "\"%s\" belongs into \"%s\"", node->name,
+                         row->name);
         return;
     }
 }
@@ -439,20 +443,23 @@ static void note_missing(fb_reader *reader, const fb_option_set *set, const fb_n
     for (const fb_option *row = set->options; row->name; row++) {
         if (!(row->flags & FB_OPT_REQUIRED) || fb_node_has(map, row->name)) continue;
         fb_diagnose(reader->found, FB_R_C106, fb_node_name_place(map, row->name),
-                    "\"%s\" is missing in \"%s\"", row->name, map->name ? map->name : set->name);
-        fb_diagnose_hint(reader->found, "add it, for example `%s: %s`", row->name, row->example);
+                    "\"%s\" is missing in \"%s\"", row->name,
+                    map->name ? map->name : set->name);
+        fb_diagnose_hint(reader->found, "add it, for example `%s: %s`", row->name,
+                         row->example);
     }
 }
 
 /* Fill `out`, zeroed, with what holds when nothing is said. */
-static fb_code set_defaults(fb_reader *reader, const fb_option_set *set, const fb_node *map,
-                            char *out, fb_error *err)
+static fb_code set_defaults(fb_reader *reader, const fb_option_set *set,
+                            const fb_node *map, char *out, fb_error *err)
 {
     fb_code code = FB_OK;
     *(const fb_node **)(void *)out = map;
     for (const fb_option *row = set->options; row->name; row++) {
-        void *field = out + row->offset;
-        value v = {row, row->fallback, NULL, field};
+        void   *field = out + row->offset;
+        fb_node node = {.kind = FB_NODE_SCALAR, .text = row->fallback};
+        value   v = {row, row->fallback, &node, field};
         switch (row->type) {
         case FB_OPT_COUNT:
         case FB_OPT_DURATION:
@@ -461,7 +468,9 @@ static fb_code set_defaults(fb_reader *reader, const fb_option_set *set, const f
         case FB_OPT_SECTION:
             FB_TRY(fb_options_read(reader, row->section, NULL, field, err));
             break;
-        case FB_OPT_INLINE: FB_TRY(set_defaults(reader, row->section, map, field, err)); break;
+        case FB_OPT_INLINE:
+            FB_TRY(set_defaults(reader, row->section, map, field, err));
+            break;
         default: break;
         }
         if (row->fallback && row->type != FB_OPT_RENAMED) set_scalar(reader, &v);

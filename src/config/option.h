@@ -6,8 +6,8 @@
  *   - the command-line flags that set the same keys (load.h, fb_config_put);
  *   - help, docs/reference/config.md and the JSON Schema (describe.h).
  *
- * Every such struct begins with `const fb_node *node`, the map it was read from (NULL when
- * the section was left out), so that later rules can point at a setting:
+ * Every such struct begins with `const fb_node *node`, the map it was read from (NULL
+ * when the section was left out), so that later rules can point at a setting:
  * fb_node_place(source->node, "topic").  All it holds lives in the arena of the reader:
  * nothing is freed one by one.
  *
@@ -74,7 +74,7 @@ typedef struct fb_option {
     const fb_owned_key         *owned;   ///< of pairs, ends at a NULL name
     const char *const          *secrets; ///< of pairs: the keys that take a secret
     unsigned                    flags;
-    const char                 *help;    ///< first sentence: what it does; then what to know
+    const char                 *help; ///< first sentence: what it does; then what to know
     const char                 *example; ///< must pass the reader; a test reads every one
 } fb_option;
 
@@ -100,7 +100,7 @@ typedef struct fb_option_set {
 /* Begin a row: `{FB_COUNT(fb_kafka_source, max_wait_ms), .fallback = "5000", ...}`.  The
  * setting is called as the field is; a field of another type does not compile. */
 #define FB_OPT_FIELD(S, field, T)                                                        \
-    (offsetof(S, field) + 0 * sizeof(char[_Generic(&((S *)0)->field, T *: 1)]))
+    (offsetof(S, field) + 0 * sizeof(char[_Generic(&((S *)0)->field, T * : 1)]))
 #define FB_OPT_ROW(S, key, field, T, kind)                                               \
     .name = #key, .type = kind, .offset = FB_OPT_FIELD(S, field, T)
 #define FB_OPT_COUNTED(S, key, T, kind)                                                  \
@@ -119,11 +119,14 @@ typedef struct fb_option_set {
     FB_OPT_ROW(S, key, key, T, FB_OPT_SECTION), .section = (set)
 #define FB_LIST(S, key, T, set) FB_OPT_COUNTED(S, key, T *, FB_OPT_LIST), .section = (set)
 #define FB_MAP(S, key, T, set)                                                           \
-    FB_OPT_COUNTED(S, key, T *, FB_OPT_MAP), .section = (set),                           \
-        .name_offset = FB_OPT_FIELD(T, name, const char *)
+    FB_OPT_COUNTED(S, key, T *, FB_OPT_MAP),                                             \
+        .section = (set), .name_offset = FB_OPT_FIELD(T, name, const char *)
 #define FB_INLINE(S, field, T, set)                                                      \
     FB_OPT_ROW(S, field, field, T, FB_OPT_INLINE), .section = (set)
-#define FB_RENAMED(old, now) {.name = old, .type = FB_OPT_RENAMED, .fallback = now}
+#define FB_RENAMED(old, now)                                                             \
+    {                                                                                    \
+        .name = old, .type = FB_OPT_RENAMED, .fallback = now                             \
+    }
 
 /** Fill `out` from the defaults of `set`, then from `map`.
  *

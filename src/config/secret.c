@@ -1,16 +1,13 @@
 /* secret.c - looks secrets up; holds none. */
 #include "config/secret.h"
 
+#include "base/file.h"
 #include "base/log.h"
-#include "base/text.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static bool is_variable(const char *text, size_t size)
 {
@@ -38,43 +35,43 @@ fb_code fb_secret_parse(const char *text, fb_arena *arena, fb_secret *out, fb_er
     return FB_OK;
 }
 
-static fb_code fail_file(const char *path, const char *why, fb_error *err)
+static void warn_of_mode(const char *path)
 {
-    return fb_fail(err, C123, "the secret in %s cannot be used: %s", path, why);
-}
-
-/* Read all of `fd` into `out`. @return what is wrong, NULL when nothing is */
-static const char *read_all(int fd, char *out, size_t room, size_t *size)
-{
-    ssize_t n = 1;
-    *size = 0;
-    while (n > 0 && *size < room) {
-        n = read(fd, out + *size, room - *size);
-        if (n < 0 && errno == EINTR) n = 1;
-        else if (n < 0) return strerror(errno);
-        else *size += (size_t)n;
-    }
-    return *size == room ? "it is too large" : NULL;
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || !(info.st_mode & 077)) return;
+    fb_log(FB_LOG_WARN, "secret_file_mode",
+           "the secret in %s can be read by others (mode %04o): chmod 600 %s", path,
+           (unsigned)info.st_mode & 07777, path);
 }
 
 static fb_code reveal_file(const char *path, char *out, size_t room, fb_error *err)
 {
-    struct stat info;
-    size_t      size = 0;
-    int         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    const char *why = fd < 0 ? strerror(errno) : read_all(fd, out, room, &size);
-    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 077))
-        fb_log(FB_LOG_WARN, "secret_file_mode",
-               "the secret in %s can be read by others (mode %04o): chmod 600 %s", path,
-               (unsigned)info.st_mode & 07777, path);
-    if (fd >= 0) close(fd);
-    if (why) return fail_file(path, why, err);
-    if (size && out[size - 1] == '\n') size--;
-    if (size && out[size - 1] == '\r') size--;
-    if (size == 0) return fail_file(path, "it is empty", err);
-    if (memchr(out, '\0', size)) return fail_file(path, "it holds a NUL", err);
-    out[size] = '\0';
-    return FB_OK;
+    fb_code  code = FB_OK;
+    fb_buf   text;
+    fb_error why;
+    fb_buf_init(&text, room); // read in one piece: nothing is copied on the way
+    code = fb_file_read_tail(path, room, &text, &why);
+    warn_of_mode(path);
+    size_t size = text.size;
+    if (size && text.data[size - 1] == '\n') size--;
+    if (size && text.data[size - 1] == '\r') size--;
+    if (code == FB_EMEMORY)
+        code = fb_fail_memory(err, "a secret");
+    else if (code != FB_OK)
+        code = fb_fail(err, C123, "%s", why.what);
+    else if (text.size == room)
+        code = fb_fail(err, C123, "the secret in %s is too large", path);
+    else if (size == 0)
+        code = fb_fail(err, C123, "the secret in %s is empty", path);
+    else if (memchr(text.data, '\0', size))
+        code = fb_fail(err, C123, "the secret in %s holds a NUL", path);
+    if (code == FB_OK) {
+        memcpy(out, text.data, size);
+        out[size] = '\0';
+    }
+    if (text.data) explicit_bzero(text.data, text.room);
+    fb_buf_clear(&text);
+    return code;
 }
 
 fb_code fb_secret_reveal(const fb_secret *secret, char *out, size_t room, fb_error *err)
@@ -83,11 +80,7 @@ fb_code fb_secret_reveal(const fb_secret *secret, char *out, size_t room, fb_err
     const char *value = secret->text;
     out[0] = '\0';
     if (secret->kind == FB_SECRET_NONE) return FB_OK;
-    if (secret->kind == FB_SECRET_FILE) {
-        code = reveal_file(secret->text, out, room, err);
-        if (code != FB_OK) fb_secret_wipe(out, room);
-        return code;
-    }
+    if (secret->kind == FB_SECRET_FILE) return reveal_file(value, out, room, err);
     if (secret->kind == FB_SECRET_ENV) {
         value = getenv(secret->text);
         if (!value || !*value) {

@@ -34,19 +34,19 @@ static inline bool fb_secret_is_set(const fb_secret *secret)
     return secret->kind != FB_SECRET_NONE;
 }
 
-/** Tell what `text`, which outlives `out`, refers to. `out` is of kind NONE when it begins as
- * a reference and is none. @return FB_OK; FB_EMEMORY */
+/** Tell what `text`, which outlives `out`, refers to. What begins as a reference and is
+ * none leaves `out` of kind NONE. @return FB_OK; FB_EMEMORY */
 FB_MUST_CHECK fb_code fb_secret_parse(const char *text, fb_arena *arena, fb_secret *out,
                                       fb_error *err);
 
 /** Look the secret up now.
  *
- * @param out   the caller's memory, `room` bytes, FB_MAX_SECRET_BYTES always suffice; to be
- *              wiped with fb_secret_wipe() as soon as it has been handed on. A secret that
- *              is not set is "".
+ * @param out   the caller's memory, `room` bytes, FB_MAX_SECRET_BYTES always suffice; to
+ *              be wiped with fb_secret_wipe() as soon as it has been handed on. A secret
+ *              that is not set is "".
  * @return FB_OK; FB_ECONFIG: the variable is not set or empty (C120), the file cannot be
- *         read or holds nothing, a NUL or too much (C123). The error names variable or file
- *         only.
+ *         read or holds nothing, a NUL or too much (C123). The error names variable or
+ *         file only.
  *
  * One newline at a file's end is cut.  A file that others may read is warned of. */
 FB_MUST_CHECK fb_code fb_secret_reveal(const fb_secret *secret, char *out, size_t room,

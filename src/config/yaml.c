@@ -1,9 +1,9 @@
 /* yaml.c - the events of libfyaml become nodes.
  *
  * The way of a file: check_text() looks at its bytes, because libfyaml takes what is not
- * UTF-8 for the end of the file; then each event goes through on_event().  `frames` is the
- * way from the root to the node under work; a map's frame keeps the key until its value
- * comes.
+ * UTF-8 for the end of the file; then each event goes through on_event().  `frames` is
+ * the way from the root to the node under work; a map's frame keeps the key until its
+ * value comes.
  *
  * What holds: every node that is made is counted, copies for aliases too; no frame is
  * deeper than FB_MAX_CONFIG_DEPTH, so that all recursion over a tree is bounded.
@@ -61,8 +61,10 @@ fb_code fb_node_new(fb_tree *tree, fb_node_kind kind, fb_place place, fb_node **
 void fb_node_append(fb_node *parent, fb_node *child)
 {
     child->next = NULL;
-    if (parent->last) parent->last->next = child;
-    else parent->first = child;
+    if (parent->last)
+        parent->last->next = child;
+    else
+        parent->first = child;
     parent->last = child;
     parent->count++;
 }
@@ -73,6 +75,27 @@ const fb_node *fb_node_find(const fb_node *map, const char *name)
     for (const fb_node *child = map->first; child; child = child->next)
         if (strcmp(child->name, name) == 0) return child;
     return NULL;
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const fb_node *a = *(fb_node *const *)left, *b = *(fb_node *const *)right;
+    int            order = strcmp(a->name, b->name);
+    if (order != 0) return order;
+    if (a->name_place.line != b->name_place.line)
+        return a->name_place.line < b->name_place.line ? -1 : 1;
+    return a->name_place.column < b->name_place.column ? -1 : 1;
+}
+
+fb_code fb_node_sort(const fb_node *map, fb_node ***out, fb_error *err)
+{
+    size_t    count = 0;
+    fb_node **list = fb_alloc(map->count * sizeof(fb_node *));
+    if (!list) return fb_fail_memory(err, "the configuration");
+    for (fb_node *child = map->first; child; child = child->next) list[count++] = child;
+    qsort(list, count, sizeof(fb_node *), compare_nodes);
+    *out = list;
+    return FB_OK;
 }
 
 bool fb_node_has(const fb_node *map, const char *name)
@@ -109,7 +132,8 @@ static fb_code check_text(const fb_config_file *file, fb_place *at, fb_error *er
         if (length == 0)
             return fb_fail(err, C100, "the byte 0x%02X here is not UTF-8", c);
         if ((c < ' ' && c != '\n' && c != '\r' && c != '\t') || c == 0x7f)
-            return fb_fail(err, C100, "the control character 0x%02X cannot stand in YAML", c);
+            return fb_fail(err, C100, "the control character 0x%02X cannot stand in YAML",
+                           c);
         at->column++;
         if (c != '\n') continue;
         at->line++;
@@ -118,7 +142,8 @@ static fb_code check_text(const fb_config_file *file, fb_place *at, fb_error *er
     return FB_OK;
 }
 
-static fb_place place_of(const reader *r, const struct fy_mark *from, const struct fy_mark *to)
+static fb_place place_of(const reader *r, const struct fy_mark *from,
+                         const struct fy_mark *to)
 {
     fb_place place = r->at;
     if (!from || !to || from->line < 0) return place;
@@ -131,7 +156,8 @@ static fb_place place_of(const reader *r, const struct fy_mark *from, const stru
 }
 
 /* The text of a token, copied. */
-static fb_code copy_text(reader *r, struct fy_token *token, const char **out, fb_error *err)
+static fb_code copy_text(reader *r, struct fy_token *token, const char **out,
+                         fb_error *err)
 {
     size_t      size = 0;
     const char *text = token ? fy_token_get_text(token, &size) : "";
@@ -152,7 +178,8 @@ static bool is_null_text(const char *text)
 /* Refuse tags but those of plain values. `!!str` makes a text of what looks like null. */
 static fb_code check_tag(reader *r, struct fy_event *event, bool *is_text, fb_error *err)
 {
-    static const char *const plain[] = {"str", "int", "float", "bool", "null", "map", "seq"};
+    static const char *const plain[] = {"str",  "int", "float", "bool",
+                                        "null", "map", "seq"};
     static const char        core[] = "tag:yaml.org,2002:";
     const char              *tag;
     struct fy_token         *token = fy_event_get_tag_token(event);
@@ -167,7 +194,8 @@ static fb_code check_tag(reader *r, struct fy_event *event, bool *is_text, fb_er
         return FB_OK;
     }
     if (!*is_text)
-        code = fb_fail(err, C108, "the tag %s makes an object; only plain values are read", tag);
+        code = fb_fail(err, C108,
+                       "the tag %s makes an object; only plain values are read", tag);
 out:
     return code;
 }
@@ -223,14 +251,16 @@ static fb_code on_scalar(reader *r, struct fy_event *event, fb_error *err)
     FB_TRY(check_tag(r, event, &is_text, err));
     if (awaits_key(r)) {
         if (fy_event_get_anchor_token(event))
-            return fb_fail(err, C108, "an anchor stands before a value, not before a key");
+            return fb_fail(err, C108,
+                           "an anchor stands before a value, not before a key");
         r->frames[r->depth - 1].key = text;
         r->frames[r->depth - 1].key_place = r->at;
         return FB_OK;
     }
     bool is_plain = !token || fy_token_scalar_style(token) == FYSS_PLAIN;
     bool is_null = is_plain && !is_text && is_null_text(text);
-    FB_TRY(fb_node_new(r->tree, is_null ? FB_NODE_NULL : FB_NODE_SCALAR, r->at, &node, err));
+    FB_TRY(
+        fb_node_new(r->tree, is_null ? FB_NODE_NULL : FB_NODE_SCALAR, r->at, &node, err));
     if (!is_null) node->text = text;
     FB_TRY(add_anchor(r, event, node, err));
     attach(r, node);
@@ -238,7 +268,8 @@ out:
     return code;
 }
 
-static fb_code on_start(reader *r, struct fy_event *event, fb_node_kind kind, fb_error *err)
+static fb_code on_start(reader *r, struct fy_event *event, fb_node_kind kind,
+                        fb_error *err)
 {
     fb_code  code = FB_OK;
     fb_node *node;
@@ -257,7 +288,8 @@ out:
 }
 
 /* Copy what an alias stands for; the copy keeps the places of the original. */
-static fb_code copy_node(reader *r, const fb_node *from, int depth, fb_node **out, fb_error *err)
+static fb_code copy_node(reader *r, const fb_node *from, int depth, fb_node **out,
+                         fb_error *err)
 {
     fb_code  code = FB_OK;
     fb_node *child;
@@ -284,45 +316,33 @@ static fb_code on_alias(reader *r, struct fy_event *event, fb_error *err)
     if (awaits_key(r)) return fb_fail(err, C108, "a key must be a plain text");
     FB_TRY(copy_text(r, fy_event_get_token(event), &name, err));
     anchor *it = r->anchors;
-    while (it && strcmp(it->name, name) != 0)
-        it = it->before;
+    while (it && strcmp(it->name, name) != 0) it = it->before;
     if (!it) return fb_fail(err, C100, "there is no anchor &%s above this alias", name);
     for (int i = 0; i < r->depth; i++)
         if (r->frames[i].node == it->node)
-            return fb_fail(err, C102, "the alias *%s stands inside what it stands for", name);
+            return fb_fail(err, C102, "the alias *%s stands inside what it stands for",
+                           name);
     FB_TRY(copy_node(r, it->node, r->depth + 1, &copy, err));
     attach(r, copy);
 out:
     return code;
 }
 
-static int compare_keys(const void *left, const void *right)
-{
-    const fb_node *a = *(fb_node *const *)left, *b = *(fb_node *const *)right;
-    int            order = strcmp(a->name, b->name);
-    if (order != 0) return order;
-    if (a->name_place.line != b->name_place.line)
-        return a->name_place.line < b->name_place.line ? -1 : 1;
-    return a->name_place.column < b->name_place.column ? -1 : 1;
-}
-
 /* Note every key that a map has twice; the first one counts. */
 static fb_code check_duplicates(reader *r, const fb_node *map, fb_error *err)
 {
-    size_t count = 0;
+    fb_code   code = FB_OK;
+    fb_node **keys;
     if (map->count < 2) return FB_OK;
-    const fb_node **keys = fb_alloc(map->count * sizeof *keys);
-    if (!keys) return fb_fail_memory(err, "the configuration");
-    for (const fb_node *child = map->first; child; child = child->next)
-        keys[count++] = child;
-    qsort(keys, count, sizeof *keys, compare_keys);
-    for (size_t i = 1; i < count; i++)
+    FB_TRY(fb_node_sort(map, &keys, err));
+    for (size_t i = 1; i < map->count; i++)
         if (strcmp(keys[i]->name, keys[i - 1]->name) == 0)
             fb_diagnose(r->tree->found, FB_R_C103, keys[i]->name_place,
-                        "key \"%s\" stands twice in this map, first on line %d", keys[i]->name,
-                        keys[i - 1]->name_place.line);
+                        "key \"%s\" stands twice in this map, first on line %d",
+                        keys[i]->name, keys[i - 1]->name_place.line);
     fb_free(keys);
-    return FB_OK;
+out:
+    return code;
 }
 
 static fb_code on_event(reader *r, struct fy_event *event, fb_error *err)
@@ -337,7 +357,8 @@ static fb_code on_event(reader *r, struct fy_event *event, fb_error *err)
     case FYET_SEQUENCE_END: r->depth--; return FB_OK;
     case FYET_DOCUMENT_START:
         if (++r->documents > 1)
-            return fb_fail(err, C108, "the file holds a second document; write one a file");
+            return fb_fail(err, C108,
+                           "the file holds a second document; write one a file");
         return FB_OK;
     case FYET_STREAM_END:
         if (fy_event_start_mark(event)->input_pos < r->file->size)
@@ -377,7 +398,8 @@ static fb_code read_events(reader *r, struct fy_parser *parser, struct fy_diag *
         code = on_event(r, event, err);
         fy_parser_event_free(parser, event);
     }
-    if (code == FB_OK && fy_parser_get_stream_error(parser)) code = fail_syntax(r, diag, err);
+    if (code == FB_OK && fy_parser_get_stream_error(parser))
+        code = fail_syntax(r, diag, err);
     return code;
 }
 
@@ -402,9 +424,10 @@ static fb_code parse(reader *r, fb_error *err)
     return code;
 }
 
-fb_code fb_yaml_read(fb_tree *tree, const fb_config_file *file, fb_node **out, fb_error *err)
+fb_code fb_yaml_read(fb_tree *tree, const fb_config_file *file, fb_node **out,
+                     fb_error *err)
 {
-    reader  r = {.tree = tree, .file = file, .at = {.file = file, .line = 1, .column = 1}};
+    reader r = {.tree = tree, .file = file, .at = {.file = file, .line = 1, .column = 1}};
     fb_code code = check_text(file, &r.at, err);
     *out = NULL;
     r.at = code == FB_OK ? (fb_place){.file = file, .line = 1, .column = 1} : r.at;
@@ -413,7 +436,8 @@ fb_code fb_yaml_read(fb_tree *tree, const fb_config_file *file, fb_node **out, f
         fb_diagnose_error(tree->found, r.at, err);
         return FB_OK;
     }
-    if (code == FB_OK && !r.root) code = fb_node_new(tree, FB_NODE_NULL, r.at, &r.root, err);
+    if (code == FB_OK && !r.root)
+        code = fb_node_new(tree, FB_NODE_NULL, r.at, &r.root, err);
     if (code == FB_OK) *out = r.root;
     return code;
 }

@@ -40,16 +40,19 @@ typedef struct fb_tree {
 /** Read `file->text`. Faults are noted in `tree->found` and leave `*out` NULL.
  *
  * @return FB_OK also when faults were noted; FB_EMEMORY */
-FB_MUST_CHECK fb_code fb_yaml_read(fb_tree *tree, const fb_config_file *file, fb_node **out,
-                                   fb_error *err);
+FB_MUST_CHECK fb_code fb_yaml_read(fb_tree *tree, const fb_config_file *file,
+                                   fb_node **out, fb_error *err);
 
-/** A new node at `place`. @return FB_ECONFIG (C102) at the ceiling on nodes; FB_EMEMORY */
+/** A new node. @return FB_ECONFIG (C102) at the ceiling on nodes; FB_EMEMORY */
 FB_MUST_CHECK fb_code fb_node_new(fb_tree *tree, fb_node_kind kind, fb_place place,
                                   fb_node **out, fb_error *err);
 void                  fb_node_append(fb_node *parent, fb_node *child);
 
 /** @return the child called `name`; NULL when there is none or `map` is NULL */
 const fb_node *fb_node_find(const fb_node *map, const char *name);
+
+/** List the children of a map by name, then by place; fb_free() the list. */
+FB_MUST_CHECK fb_code fb_node_sort(const fb_node *map, fb_node ***out, fb_error *err);
 
 /** Was `name` given a value?  A null does not count. */
 bool fb_node_has(const fb_node *map, const char *name);

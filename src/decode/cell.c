@@ -5,10 +5,14 @@
  */
 #include "decode/cell.h"
 
+#include "base/alloc.h"
+#include "base/json_memory.h"
 #include "base/time.h"
 #include "decode/number.h"
 
+#include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -26,14 +30,14 @@ static fb_cell_result put_text(fb_vector *out, idx_t row, const char *text, size
     return FB_CELL_OK;
 }
 
-/* The value's own JSON text: numbers keep their digits, keys their order. */
+/* The value's own JSON text without blanks: numbers keep their digits, keys their order. */
 static fb_cell_result put_json(yyjson_val *value, fb_vector *out, idx_t row)
 {
     size_t size;
-    char  *text = yyjson_val_write(value, YYJSON_WRITE_NOFLAG, &size);
+    char  *text = fb_json_write(value, &size);
     if (!text) return FB_CELL_NO_MEMORY;
     put_text(out, row, text, size);
-    free(text); // yyjson's default allocator
+    fb_free(text);
     return FB_CELL_OK;
 }
 
@@ -74,7 +78,7 @@ static fb_cell_result of_number(fb_number found)
 
 static fb_cell_result put_integer(const fb_column *c, yyjson_val *v, fb_vector *out, idx_t row)
 {
-    fb_int128    n;
+    fb_int128   n;
     const char *text = yyjson_is_raw(v) ? yyjson_get_raw(v) : NULL;
     if (!text) {
         if (!c->is_lenient || !yyjson_is_str(v)) return FB_CELL_CAST;
@@ -117,36 +121,41 @@ static bool nonfinite(yyjson_val *v, double *out)
     return false;
 }
 
+/* A program that embeds us may have set another locale, with another decimal point. */
+static locale_t       c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+
 static fb_cell_result put_float(const fb_column *c, yyjson_val *v, fb_vector *out, idx_t row)
 {
-    char        copy[400];
-    fb_int128    ignored;
+    fb_int128   ignored;
     double      wide;
-    bool        is_text = !yyjson_is_raw(v);
+    bool        is_text = yyjson_is_str(v);
     size_t      size = yyjson_get_len(v);
-    if (is_text && (!c->is_lenient || !yyjson_is_str(v))) return FB_CELL_CAST;
-    const char *text = is_text ? yyjson_get_str(v) : yyjson_get_raw(v);
+    const char *text = is_text ? yyjson_get_str(v) : yyjson_get_raw(v); // NUL-terminated
+    if (!text || (is_text && !c->is_lenient)) return FB_CELL_CAST;
     if (is_text && nonfinite(v, &wide)) {
         if (c->type.kind == FB_KIND_FLOAT32) PUT(float, (float)wide);
         PUT(double, wide);
     }
-    if (is_text && fb_number_parse(text, size, 0, &ignored) == FB_NUMBER_NONE) return FB_CELL_CAST;
-    if (size >= sizeof copy) return FB_CELL_RANGE; // no program writes a double like that
-    memcpy(copy, text, size);
-    copy[size] = '\0';
+    if (is_text && fb_number_parse(text, size, 0, &ignored) == FB_NUMBER_NONE)
+        return FB_CELL_CAST;
+    pthread_once(&c_locale_once, make_c_locale);
+    /* The nearest number that the type has, which is zero for the very small. */
     if (c->type.kind == FB_KIND_FLOAT32) {
-        float narrow = strtof(copy, NULL);
+        float narrow = strtof_l(text, NULL, c_locale);
         if (isinf(narrow)) return FB_CELL_RANGE;
         PUT(float, narrow);
     }
-    wide = strtod(copy, NULL);
+    if (!fb_number_short_double(text, size, &wide)) wide = strtod_l(text, NULL, c_locale);
     if (isinf(wide)) return FB_CELL_RANGE;
     PUT(double, wide);
 }
 
 static fb_cell_result put_decimal(const fb_column *c, yyjson_val *v, fb_vector *out, idx_t row)
 {
-    fb_int128    n, limit = 1;
+    fb_int128   n, limit = 1;
     const char *text = yyjson_is_raw(v) ? yyjson_get_raw(v) : yyjson_get_str(v);
     if (!text) return FB_CELL_CAST;
     fb_number found = fb_number_parse(text, yyjson_get_len(v), c->type.scale, &n);
@@ -161,16 +170,22 @@ static fb_cell_result put_decimal(const fb_column *c, yyjson_val *v, fb_vector *
     PUT(duckdb_hugeint, wide);
 }
 
+/* The days that readers of tables agree on: 0001-01-01 to 9999-12-31. */
+enum { FIRST_DAY = -719162, LAST_DAY = 2932896 };
+
 static fb_cell_result put_date(const fb_column *c, yyjson_val *v, fb_vector *out, idx_t row)
 {
-    int32_t  days;
+    int32_t   days;
     fb_int128 n;
-    if (yyjson_is_str(v) && fb_parse_date(yyjson_get_str(v), yyjson_get_len(v), &days))
-        PUT(int32_t, days);
-    if (!c->is_lenient || !yyjson_is_raw(v)) return FB_CELL_CAST;
-    if (fb_number_parse(yyjson_get_raw(v), yyjson_get_len(v), 0, &n) != FB_NUMBER_OK)
-        return FB_CELL_CAST;
-    if (n < -719162 || n > 2932896) return FB_CELL_RANGE; // 0001-01-01 to 9999-12-31
+    if (yyjson_is_str(v)) {
+        if (!fb_parse_date(yyjson_get_str(v), yyjson_get_len(v), &days)) return FB_CELL_CAST;
+        n = days;
+    } else {
+        if (!c->is_lenient || !yyjson_is_raw(v)) return FB_CELL_CAST;
+        fb_number found = fb_number_parse(yyjson_get_raw(v), yyjson_get_len(v), 0, &n);
+        if (found != FB_NUMBER_OK) return of_number(found);
+    }
+    if (n < FIRST_DAY || n > LAST_DAY) return FB_CELL_RANGE;
     PUT(int32_t, (int32_t)n);
 }
 
@@ -193,14 +208,22 @@ static fb_cell_result put_time(const fb_column *c, yyjson_val *v, fb_vector *out
 static fb_cell_result put_timestamp(const fb_column *c, yyjson_val *v, fb_vector *out, idx_t row)
 {
     fb_parsed_time t;
+    int32_t        days;
     bool           is_instant = c->type.kind == FB_KIND_TIMESTAMP;
-    if (!yyjson_is_str(v)) return FB_CELL_CAST;
-    if (!fb_parse_timestamp(yyjson_get_str(v), yyjson_get_len(v), &t)) return FB_CELL_CAST;
+    const char    *text = yyjson_get_str(v);
+    size_t         size = yyjson_get_len(v);
+    if (!text) return FB_CELL_CAST;
+    if (c->is_lenient && fb_parse_date(text, size, &days))
+        t = (fb_parsed_time){.us = days * FB_US_PER_DAY, .has_seconds = true}; // midnight
+    else if (!fb_parse_timestamp(text, size, &t))
+        return FB_CELL_CAST;
     /* An offset is never dropped; a reading without one is no instant unless the column
      * is lenient, and then it is read as UTC. */
     if (is_instant && !t.has_zone && !c->is_lenient) return FB_CELL_CAST;
     if (!is_instant && t.has_zone) return FB_CELL_CAST;
     if ((t.has_space || !t.has_seconds) && !c->is_lenient) return FB_CELL_CAST;
+    if (t.us < FIRST_DAY * FB_US_PER_DAY || t.us >= (LAST_DAY + 1) * FB_US_PER_DAY)
+        return FB_CELL_RANGE;
     PUT(int64_t, t.us);
 }
 
@@ -219,7 +242,8 @@ static const signed char *base64_values(void)
 }
 
 /* RFC 4648, section 4: padded, no other characters, no stray bits at the end. The bytes
- * take the place of the text, which is the document's own copy. */
+ * take the place of the text, which is the document's own copy, but only once all of it is
+ * known to be good: a text that is refused is shown as it came. */
 static fb_cell_result put_binary(yyjson_val *v, fb_vector *out, idx_t row)
 {
     const signed char *values = base64_values();
@@ -227,18 +251,21 @@ static fb_cell_result put_binary(yyjson_val *v, fb_vector *out, idx_t row)
     size_t             size = yyjson_get_len(v), made = 0, pads;
     unsigned           bits = 0;
     if (!text || size % 4 != 0) return FB_CELL_CAST;
-    pads = size == 0 ? 0 : (size_t)(text[size - 1] == '=') + (text[size - 2] == '=');
+    if (size == 0) return put_text(out, row, "", 0);
+    pads = text[size - 1] != '=' ? 0 : text[size - 2] != '=' ? 1 : 2;
+    size -= pads;
+    for (size_t i = 0; i < size; i++)
+        if (values[(unsigned char)text[i]] < 0) return FB_CELL_CAST;
+    if (values[(unsigned char)text[size - 1]] & ((1 << 2 * pads) - 1)) return FB_CELL_CAST;
     char *bytes = (char *)(uintptr_t)text;
-    for (size_t i = 0; i < size - pads; i++) {
-        int value = values[(unsigned char)text[i]];
-        if (value < 0) return FB_CELL_CAST;
-        bits = bits << 6 | (unsigned)value;
+    for (size_t i = 0; i < size; i++) {
+        bits = bits << 6 | (unsigned)values[(unsigned char)text[i]];
         if (i % 4 == 0) continue;
         int left = 6 - 2 * (int)(i % 4); // bits that wait for the next character
         bytes[made++] = (char)(bits >> left);
         bits &= (1u << left) - 1;
     }
-    return bits != 0 ? FB_CELL_CAST : put_text(out, row, bytes, made);
+    return put_text(out, row, bytes, made);
 }
 
 static int hex_value(char c)
@@ -250,8 +277,8 @@ static int hex_value(char c)
 
 static fb_cell_result put_uuid(yyjson_val *v, fb_vector *out, idx_t row)
 {
-    const char       *text = yyjson_get_str(v);
-    uint64_t          bits[2] = {0, 0}; // high, low
+    const char *text = yyjson_get_str(v);
+    uint64_t    bits[2] = {0, 0}; // high, low
     if (!text || yyjson_get_len(v) != 36) return FB_CELL_CAST;
     for (int i = 0; i < 36; i++) {
         bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;

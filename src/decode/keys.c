@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 
 typedef struct slot {
@@ -49,9 +48,13 @@ static uint64_t process_seed(void)
     return seed;
 }
 
+/* Not strncasecmp(), which asks the locale of the program that embeds us. */
 static bool same(const slot *s, const char *key, size_t size)
 {
-    return s->size == size && strncasecmp(s->name, key, size) == 0;
+    if (s->size != size) return false;
+    for (size_t i = 0; i < size; i++)
+        if (lower(s->name[i]) != lower(key[i])) return false;
+    return true;
 }
 
 fb_code fb_keys_new(const fb_schema *schema, fb_keys **out, fb_error *err)

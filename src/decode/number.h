@@ -21,6 +21,10 @@ typedef enum fb_number {
  * scale 2 is 1250, at scale 0 it is FB_NUMBER_INEXACT.  All `size` bytes must belong to it. */
 fb_number fb_number_parse(const char *text, size_t size, int scale, fb_int128 *out);
 
+/** Read a short number without an exponent, "-12.50", as the double nearest to it.
+ * @return false for a longer or another form: then strtod must do it */
+bool fb_number_short_double(const char *text, size_t size, double *out);
+
 /** Only an optional minus and digits, without a needless leading zero: "-5", "0". */
 bool fb_number_is_digits(const char *text, size_t size);
 

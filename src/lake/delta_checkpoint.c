@@ -11,6 +11,8 @@
  *
  * A kill anywhere leaves a table as good as before: the commits still say it all.
  */
+#include "base/alloc.h"
+#include "base/json_memory.h"
 #include "base/step.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -18,10 +20,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_INTERVAL = 1000000 };
+enum { MAX_INTERVAL = 1000000, TURN_MS = 60 * 1000 };
 
 #define TOMBSTONES_KEPT_MS (7 * FB_MS_PER_DAY)
 
@@ -52,9 +53,9 @@ static bool keep(duckdb_appender to, const char *action, const char *body, size_
 static bool keep_json(duckdb_appender to, const char *action, yyjson_val *body)
 {
     size_t size = 0;
-    char  *text = yyjson_val_write(body, 0, &size);
+    char  *text = fb_json_write(body, &size);
     bool   ok = keep(to, action, text, size);
-    free(text); // by yyjson's own allocator, which is the system's
+    fb_free(text);
     return ok;
 }
 
@@ -177,7 +178,7 @@ static fb_code write_hint(fb_delta *table, int64_t rows, int64_t adds, int64_t s
     fb_buf_init(&text, FB_MAX_CONFIG_BYTES);
     if (table->store->ops->get(table->store, FB_LOG_FOLDER "/_last_checkpoint", &text,
                                &ignored) == FB_OK) {
-        yyjson_doc *doc = yyjson_read(fb_buf_text(&text), text.size, 0);
+        yyjson_doc *doc = fb_json_read(fb_buf_text(&text), text.size, 0);
         int64_t     named = fb_json_int(yyjson_doc_get_root(doc), "version", -1);
         yyjson_doc_free(doc);
         if (named > table->state.version) goto out;
@@ -244,6 +245,23 @@ out:
 
 /* --- when ------------------------------------------------------------------------------------------ */
 
+/* Of many writers one makes the checkpoint that follows the last: the one that creates this
+ * file, which is in the way of the others for a minute at most. Two checkpoints do no harm
+ * but cost. */
+static fb_code take_turn(fb_delta *table, const char *key, bool *is_ours, fb_error *err)
+{
+    fb_store *store = table->store;
+    fb_error  ignored;
+    int64_t   size, modified_ms;
+    fb_code   code = store->ops->put_new(store, key, "", 0, err);
+    *is_ours = code == FB_OK || code == FB_EUNKNOWN;
+    if (code != FB_ECONFLICT) return *is_ours ? FB_OK : code;
+    if (store->ops->size(store, key, &size, &modified_ms, &ignored) == FB_OK &&
+        modified_ms < fb_now_us() / 1000 - TURN_MS)
+        (void)store->ops->remove(store, key, &ignored); // the next call takes the turn
+    return FB_OK;
+}
+
 typedef struct leftovers {
     fb_delta *table;
     int64_t   before_ms;
@@ -277,6 +295,9 @@ fb_code fb_delta_checkpoint_if_due(fb_delta *table, bool *wrote, fb_error *err)
     fb_code        code = FB_OK;
     fb_log_listing listing;
     leftovers      old = {table, fb_now_us() / 1000 - FB_MS_PER_DAY};
+    char           turn[FB_LOG_KEY];
+    bool           is_ours = false;
+    fb_error       ignored;
     if (wrote) *wrote = false;
     if (!fb_delta_exists(table) || !is_due(table)) return FB_OK;
     fb_log_listing_init(&listing);
@@ -284,11 +305,16 @@ fb_code fb_delta_checkpoint_if_due(fb_delta *table, bool *wrote, fb_error *err)
     const fb_checkpoint_name *newest = fb_log_pick_checkpoint(&listing, INT64_MAX);
     if (newest && newest->version > table->checkpoint) table->checkpoint = newest->version;
     if (!is_due(table)) goto out;
+    snprintf(turn, sizeof turn, FB_LOG_FOLDER "/.forebay-after-%020" PRId64 ".tmp",
+             table->checkpoint > 0 ? table->checkpoint : 0);
+    FB_TRY(take_turn(table, turn, &is_ours, err));
+    if (!is_ours) goto out;
     FB_TRY(write_checkpoint(table, err));
     if (wrote) *wrote = true;
     FB_TRY(table->store->ops->list(table->store, FB_LOG_FOLDER, ".forebay", remove_leftover, &old,
                                    err));
 out:
+    if (is_ours) (void)table->store->ops->remove(table->store, turn, &ignored);
     fb_log_listing_clear(&listing);
     if (code != FB_OK) fb_error_at(err, "%s", table->name);
     return code;

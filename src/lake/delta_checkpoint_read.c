@@ -6,6 +6,7 @@
  * JSON and goes the way of a commit's line.
  */
 #include "base/alloc.h"
+#include "base/json_memory.h"
 #include "lake/delta_table.h"
 
 #include <stdio.h>
@@ -91,9 +92,9 @@ static fb_code collect_row(void *to, duckdb_data_chunk chunk, idx_t row, fb_erro
     for (idx_t i = 0; i < KEPT_ACTIONS && code == FB_OK; i++) {
         fb_cell cell = fb_row_text(chunk, i, row);
         if (cell.is_null) continue;
-        yyjson_doc *doc = yyjson_read(cell.data, cell.size, 0);
+        yyjson_doc *doc = fb_json_read(cell.data, cell.size, 0);
         code = doc ? collect(to, kept_actions[i], yyjson_doc_get_root(doc), err)
-                   : fb_fail(err, P006, "a row of a checkpoint is no JSON object");
+                   : fb_fail_memory(err, "a row of a checkpoint"); // the engine wrote JSON
         yyjson_doc_free(doc);
     }
     return code;

@@ -14,6 +14,7 @@
  *   4. The next version is tried only when this one is known to be another writer's.
  *   5. Nothing is claimed on positions that are not those of the version before it.
  */
+#include "base/json_memory.h"
 #include "base/step.h"
 #include "base/time.h"
 #include "lake/delta_schema.h"
@@ -60,7 +61,7 @@ static fb_code check_nulls(const attempt *a, const char *column, fb_error *err)
 {
     for (size_t i = 0; i < a->commit->adds->count; i++) {
         const char *stats = a->commit->adds->items[i].stats;
-        yyjson_doc *doc = yyjson_read(stats, strlen(stats), 0);
+        yyjson_doc *doc = fb_json_read(stats, strlen(stats), 0);
         yyjson_val *counts = yyjson_obj_get(yyjson_doc_get_root(doc), "nullCount");
         int64_t     nulls = fb_json_int(counts, column, -1);
         yyjson_doc_free(doc);

@@ -8,6 +8,7 @@
  * PROTOCOL.md, "Action Reconciliation". Within one commit no file is named twice.
  */
 #include "base/alloc.h"
+#include "base/json_memory.h"
 #include "lake/delta_schema.h"
 #include "lake/delta_table.h"
 
@@ -63,13 +64,13 @@ static fb_code feed_action(void *context, const char *action, yyjson_val *body, 
     size_t size;
     bool   is_add = strcmp(action, "add") == 0;
     if (!is_add && strcmp(action, "remove") != 0) return FB_OK;
-    char *text = yyjson_val_write(body, 0, &size);
+    char *text = fb_json_write(body, &size);
     if (!text) return fb_fail_memory(err, "the actions of a table's log");
     bool ok = duckdb_append_int64(to->appender, to->version) == DuckDBSuccess &&
               duckdb_append_bool(to->appender, is_add) == DuckDBSuccess &&
               duckdb_append_varchar_length(to->appender, text, size) == DuckDBSuccess &&
               duckdb_appender_end_row(to->appender) == DuckDBSuccess;
-    free(text); // by yyjson's own allocator, which is the system's
+    fb_free(text);
     return ok ? FB_OK : fb_fail(err, Q003, "the query engine took no more actions of a log");
 }
 

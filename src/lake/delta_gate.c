@@ -6,6 +6,7 @@
  * honours it, and if not, when the table really uses it: a feature that is only listed
  * (or implied by a writer version below 7) binds nobody.
  */
+#include "base/json_memory.h"
 #include "base/limits.h"
 #include "lake/delta_schema.h"
 #include "lake/delta_table.h"
@@ -87,7 +88,7 @@ static bool uses_clustering(const fb_delta_state *state)
 {
     const fb_map_entry *domain = fb_map_find(&state->domains, "delta.clustering");
     if (!domain || !domain->text) return false;
-    yyjson_doc *doc = yyjson_read(domain->text, strlen(domain->text), 0);
+    yyjson_doc *doc = fb_json_read(domain->text, strlen(domain->text), 0);
     yyjson_val *columns = yyjson_obj_get(yyjson_doc_get_root(doc), "clusteringColumns");
     bool        used = !doc || yyjson_arr_size(columns) > 0;
     yyjson_doc_free(doc);
@@ -339,32 +340,6 @@ static fb_code check_columns(const fb_delta_state *state, fb_error *err)
     return FB_OK;
 }
 
-/* Column names differ in more than case; a reader without regard to case could not tell
- * the columns apart. Compared in a map, because a table may have thousands. */
-static fb_code check_names(const fb_column *columns, size_t count, fb_error *err)
-{
-    fb_code       code = FB_OK;
-    fb_map        seen;
-    fb_map_entry *entry;
-    char          folded[FB_MAX_PATH];
-    fb_map_init(&seen);
-    for (size_t i = 0; i < count; i++) {
-        size_t size = 0;
-        for (const char *c = columns[i].name; *c && size + 1 < sizeof folded; c++)
-            folded[size++] = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
-        folded[size] = '\0';
-        if (fb_map_find(&seen, folded))
-            FB_TRY(fb_fail(err, P009, "two columns of the table are called \"%s\", letters in "
-                                      "either case being one", folded));
-        FB_TRY(fb_map_put(&seen, folded, &entry, err));
-        if (columns[i].type.kind == FB_KIND_STRUCT)
-            FB_TRY(check_names(columns[i].type.fields, columns[i].type.fields_count, err));
-    }
-out:
-    fb_map_clear(&seen);
-    return code;
-}
-
 /* A column that the rows do not give would take its default; we write none. */
 static fb_code check_defaults(const fb_delta_state *state, const fb_schema *rows, fb_error *err)
 {
@@ -397,7 +372,7 @@ fb_code fb_gate_append(const fb_delta_state *state, const fb_schema *schema, fb_
     fb_code code = FB_OK;
     FB_TRY(check_features(state, err));
     FB_TRY(check_columns(state, err));
-    FB_TRY(check_names(state->schema.columns, state->schema.count, err));
+    FB_TRY(fb_delta_schema_check_names(state->schema.columns, state->schema.count, FB_R_P009, err));
     FB_TRY(check_retention(state, err));
     if (!schema) return FB_OK;
     FB_TRY(check_defaults(state, schema, err));

@@ -1,6 +1,7 @@
 /* delta_log.c - see delta_log.h. */
 #include "lake/delta_log.h"
 
+#include "base/json_memory.h"
 #include "base/alloc.h"
 
 #include <ctype.h>
@@ -164,7 +165,7 @@ fb_code fb_log_walk(const char *data, size_t size, const char *key, fb_action_vi
 
         yyjson_read_err why = {0};
         yyjson_doc     *doc =
-            yyjson_read_opts((char *)(uintptr_t)(data + at), length, 0, NULL, &why);
+            yyjson_read_opts((char *)(uintptr_t)(data + at), length, 0, &fb_json_memory, &why);
         if (!doc && why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
             return fb_fail_memory(err, "a line of a table's log");
         if (!doc || !yyjson_is_obj(yyjson_doc_get_root(doc)))

@@ -1,6 +1,8 @@
 /* delta_schema.c - PROTOCOL.md, "Schema Serialization Format"; see delta_schema.h. */
 #include "lake/delta_schema.h"
 
+#include "base/alloc.h"
+#include "base/json_memory.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "lake/map.h"
@@ -75,9 +77,9 @@ static fb_code read_metadata(reader *r, yyjson_val *json, fb_column *out, fb_err
 {
     size_t size;
     if (!yyjson_is_obj(json) || yyjson_obj_size(json) == 0) return FB_OK;
-    char *text = yyjson_val_write(json, 0, &size);
+    char *text = fb_json_write(json, &size);
     if (text) out->metadata = fb_arena_strndup(&r->schema->arena, text, size);
-    free(text); // by yyjson's own allocator, which is the system's
+    fb_free(text);
     return out->metadata ? FB_OK : fb_fail_memory(err, "the columns of a table");
 }
 
@@ -162,11 +164,15 @@ static fb_code read_type(reader *r, yyjson_val *json, fb_type *out, fb_error *er
 
 fb_code fb_delta_schema_parse(const char *text, fb_schema *out, fb_error *err)
 {
-    fb_code     code = FB_OK;
-    fb_type     root = {0};
-    reader      r = {.schema = out, .fields_left = FB_MAX_COLUMNS};
-    yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
-    if (!doc) return fb_fail(err, P009, "the table's schemaString is no JSON");
+    fb_code         code = FB_OK;
+    fb_type         root = {0};
+    reader          r = {.schema = out, .fields_left = FB_MAX_COLUMNS};
+    yyjson_read_err why = {0};
+    yyjson_doc     *doc = yyjson_read_opts((char *)(uintptr_t)text, strlen(text), 0,
+                                           &fb_json_memory, &why);
+    if (!doc && why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        return fb_fail_memory(err, "the columns of a table");
+    if (!doc) return fb_fail(err, P009, "the table's schemaString is no JSON: %s", why.msg);
     FB_TRY(read_type(&r, yyjson_doc_get_root(doc), &root, err));
     if (root.kind != FB_KIND_STRUCT)
         FB_TRY(fb_fail(err, P009, "the table's schemaString is no struct"));
@@ -186,54 +192,66 @@ void fb_delta_schema_print(const fb_schema *schema, fb_buf *out)
     fb_type_print_delta(&root, out);
 }
 
-static fb_code check_new_fields(const fb_column *fields, size_t count, fb_error *err);
-
-static fb_code check_new_type(const fb_column *f, fb_error *err)
-{
-    fb_code code = FB_OK;
-    if (f->type.kind == FB_KIND_VOID)
-        return fb_fail(err, P014, "column \"%s\" has no type", f->name);
-    if (f->type.kind == FB_KIND_STRUCT)
-        return check_new_fields(f->type.fields, f->type.fields_count, err);
-    for (size_t i = 0; i < f->type.fields_count; i++)
-        FB_TRY(check_new_type(&f->type.fields[i], err));
-out:
-    return code;
-}
-
-static fb_code check_new_fields(const fb_column *fields, size_t count, fb_error *err)
+/* In a map, because a table may have thousands of columns. */
+fb_code fb_delta_schema_check_names(const fb_column *columns, size_t count, fb_reason reason,
+                                    fb_error *err)
 {
     fb_code       code = FB_OK;
     fb_map        seen;
     fb_map_entry *entry;
-    char          folded[FB_MAX_NAME];
+    char         *folded = NULL;
     fb_map_init(&seen);
     for (size_t i = 0; i < count; i++) {
-        const fb_column *f = &fields[i];
-        size_t           size = strlen(f->name);
-        if (size == 0 || size >= sizeof folded)
-            FB_TRY(fb_fail(err, P014, "column \"%.60s\" has a name of %zu bytes; 1 to %zu can be",
-                           f->name, size, sizeof folded - 1));
-        if (strpbrk(f->name, " ,;{}()\n\t="))
-            FB_TRY(fb_fail(err, P014, "the name of column \"%s\" has a space or one of ,;{}()= "
-                                      "in it, which a Delta table cannot have", f->name));
-        for (size_t c = 0; c <= size; c++)
-            folded[c] = (char)tolower((unsigned char)f->name[c]);
-        if (fb_map_find(&seen, folded))
-            FB_TRY(fb_fail(err, P014, "two columns are called \"%s\", letters in either case "
-                                      "being one", f->name));
+        if (columns[i].type.kind == FB_KIND_STRUCT)
+            FB_TRY(fb_delta_schema_check_names(columns[i].type.fields,
+                                               columns[i].type.fields_count, reason, err));
+        fb_free(folded);
+        folded = fb_strdup(columns[i].name);
+        if (!folded) FB_TRY(fb_fail_memory(err, "the columns of a table"));
+        for (char *c = folded; *c; c++)
+            *c = (char)tolower((unsigned char)*c);
+        if (fb_map_find(&seen, folded)) {
+            fb_error_set(err, reason, "two columns are called \"%s\", letters in either case "
+                                      "being one", columns[i].name);
+            code = fb_reason_code(reason);
+            goto out;
+        }
         FB_TRY(fb_map_put(&seen, folded, &entry, err));
-        FB_TRY(check_new_type(f, err));
     }
 out:
+    fb_free(folded);
     fb_map_clear(&seen);
+    return code;
+}
+
+static fb_code check_new_fields(const fb_type *type, fb_error *err)
+{
+    fb_code code = FB_OK;
+    for (size_t i = 0; i < type->fields_count; i++) {
+        const fb_column *f = &type->fields[i];
+        if (type->kind == FB_KIND_STRUCT && f->name[0] == '\0')
+            return fb_fail(err, P014, "a column has no name");
+        if (type->kind == FB_KIND_STRUCT && strpbrk(f->name, " ,;{}()\n\t="))
+            return fb_fail(err, P014, "the name of column \"%s\" has a space or one of ,;{}()= "
+                                      "in it, which a Delta table cannot have", f->name);
+        if (f->type.kind == FB_KIND_VOID)
+            return fb_fail(err, P014, "column \"%s\" has no type", f->name);
+        FB_TRY(check_new_fields(&f->type, err));
+    }
+out:
     return code;
 }
 
 fb_code fb_delta_schema_check_new(const fb_schema *schema, fb_error *err)
 {
+    fb_code code = FB_OK;
+    fb_type root = {
+        .kind = FB_KIND_STRUCT, .fields = schema->columns, .fields_count = schema->count};
     if (schema->count == 0) return fb_fail(err, P014, "a table without columns cannot be made");
-    return check_new_fields(schema->columns, schema->count, err);
+    FB_TRY(check_new_fields(&root, err));
+    FB_TRY(fb_delta_schema_check_names(schema->columns, schema->count, FB_R_P014, err));
+out:
+    return code;
 }
 
 /* --- rows against a table ------------------------------------------------------------- */
@@ -363,9 +381,10 @@ bool fb_delta_is_variant(const fb_column *column)
 
 bool fb_delta_column_has(const fb_column *column, const char *key)
 {
+    char quoted[FB_MAX_NAME];
     if (!column->metadata) return false;
-    yyjson_doc *doc = yyjson_read(column->metadata, strlen(column->metadata), 0);
-    bool        has = yyjson_obj_get(yyjson_doc_get_root(doc), key) != NULL;
-    yyjson_doc_free(doc);
-    return has;
+    /* In JSON a quote inside a text has a backslash before it, so this finds no text that
+     * only speaks of the key. */
+    snprintf(quoted, sizeof quoted, "\"%s\"", key);
+    return strstr(column->metadata, quoted) != NULL;
 }

@@ -21,6 +21,10 @@ FB_MUST_CHECK fb_code fb_delta_schema_parse(const char *text, fb_schema *out, fb
 /** Write the schemaString of a new table. */
 void fb_delta_schema_print(const fb_schema *schema, fb_buf *out);
 
+/** Are the names unique ignoring case, in depth? If not, the failure is `reason`. */
+FB_MUST_CHECK fb_code fb_delta_schema_check_names(const fb_column *columns, size_t count,
+                                                  fb_reason reason, fb_error *err);
+
 /** May a new table have these columns? Names: unique ignoring case, none of the characters
  * that Parquet readers of Delta refuse. @return FB_ESCHEMA (P014) */
 FB_MUST_CHECK fb_code fb_delta_schema_check_new(const fb_schema *schema, fb_error *err);
@@ -45,7 +49,7 @@ bool fb_delta_schema_any(const fb_column *columns, size_t count,
 
 bool fb_delta_is_variant(const fb_column *column);
 
-/** Does a field's metadata have the key? */
+/** Does a field's metadata have the key? (Or a value of the same text, at any depth.) */
 bool fb_delta_column_has(const fb_column *column, const char *key);
 
 #endif

@@ -10,6 +10,7 @@
  * What holds: a version is applied whole or not at all; a hole, a cut commit or an action
  * that breaks the protocol is refused and never passed over.
  */
+#include "base/json_memory.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/time.h"
@@ -96,7 +97,7 @@ static int64_t read_hint(fb_delta *table)
     fb_buf_init(&text, HINT_BYTES);
     if (table->store->ops->get(table->store, FB_LOG_FOLDER "/_last_checkpoint", &text,
                                &ignored) == FB_OK) {
-        yyjson_doc *doc = yyjson_read(fb_buf_text(&text), text.size, 0);
+        yyjson_doc *doc = fb_json_read(fb_buf_text(&text), text.size, 0);
         version = fb_json_int(yyjson_doc_get_root(doc), "version", 0);
         yyjson_doc_free(doc);
     }

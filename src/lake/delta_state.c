@@ -3,6 +3,7 @@
 #include "lake/delta_state.h"
 
 #include "base/alloc.h"
+#include "base/json_memory.h"
 #include "lake/delta_schema.h"
 
 #include <inttypes.h>
@@ -80,12 +81,12 @@ static bool has_type(yyjson_val *value, int type)
 /* Keep {"action": body} as a document of its own. */
 static fb_code keep(fb_delta_batch *batch, const char *action, yyjson_val *body, fb_error *err)
 {
-    yyjson_mut_doc *copy = yyjson_mut_doc_new(NULL);
+    yyjson_mut_doc *copy = yyjson_mut_doc_new(&fb_json_memory);
     yyjson_mut_val *root = copy ? yyjson_mut_obj(copy) : NULL;
     yyjson_mut_val *value = copy ? yyjson_val_mut_copy(copy, body) : NULL;
     yyjson_doc     *doc = NULL;
     if (root && value && yyjson_mut_obj_add_val(copy, root, action, value))
-        doc = yyjson_mut_val_imut_copy(root, NULL);
+        doc = yyjson_mut_val_imut_copy(root, &fb_json_memory);
     yyjson_mut_doc_free(copy);
     if (doc && batch->count == batch->room) {
         size_t       room = batch->room ? batch->room * 2 : 16;

@@ -122,24 +122,23 @@ static fb_code read_table(const fb_positions_place *place, const fb_delta *table
     FB_TRY(read_series(place, table, out->series, out, &found, err));
     out->has_any = found > 0;
     FB_TRY(make_id("forebay-topic-id", place->pipeline, out->series, -1, id_app, err));
+    /* Also where none of these partitions has a position: another one's may be an old one. */
     if (fb_delta_txn_find(table, id_app, &out->id_in_table, NULL))
-        out->is_recreated = found > 0 && out->topic_id[0] &&
-                            out->id_in_table != id_hash(out->topic_id);
+        out->is_recreated = out->topic_id[0] && out->id_in_table != id_hash(out->topic_id);
 out:
     return code;
 }
 
 fb_code fb_positions_load(const fb_positions_place *place, const fb_delta *table,
-                          const char *topic_id, const int32_t *partitions, size_t count,
-                          fb_positions *out, fb_error *err)
+                          const fb_positions_ask *ask, fb_positions *out, fb_error *err)
 {
     fb_code code = FB_OK;
-    *out = (fb_positions){.count = count};
-    out->list = fb_alloc(count * sizeof *out->list);
+    *out = (fb_positions){.count = ask->count};
+    out->list = fb_alloc(ask->count * sizeof *out->list);
     if (!out->list) return fb_fail_memory(err, "the positions");
-    for (size_t i = 0; i < count; i++)
-        out->list[i].partition = partitions[i];
-    snprintf(out->topic_id, sizeof out->topic_id, "%s", topic_id);
+    for (size_t i = 0; i < ask->count; i++)
+        out->list[i].partition = ask->partitions[i];
+    snprintf(out->topic_id, sizeof out->topic_id, "%s", ask->topic_id);
     FB_TRY(read_table(place, table, out, err));
     FB_TRY(fb_state_check_landed(place, out, fb_delta_id(table), err));
     if (place->file) FB_TRY(fb_state_load(place, out, err));
@@ -174,22 +173,23 @@ static fb_code add_txn(fb_position_txns *txns, const char *app_id, const char *l
 }
 
 fb_code fb_position_txns_make(const fb_positions_place *place, const fb_positions *loaded,
-                              const fb_book *moves, size_t count, fb_position_txns *out,
+                              const fb_books *moves, fb_position_txns *out,
                               fb_error *err)
 {
     fb_code code = FB_OK;
     char    app_id[FB_MAX_APP_ID], label[FB_MAX_NAME + 64];
     *out = (fb_position_txns){0};
     fb_arena_init(&out->arena, TXN_BYTES);
-    out->list = fb_arena_alloc(&out->arena, (count + 1) * sizeof *out->list);
+    out->list = fb_arena_alloc(&out->arena, (moves->count + 1) * sizeof *out->list);
     if (!out->list) FB_TRY(fb_fail_memory(err, "the positions"));
-    for (size_t i = 0; i < count; i++) {
-        const fb_position *p = fb_positions_find(loaded, moves[i].partition);
+    for (size_t i = 0; i < moves->count; i++) {
+        const fb_book     *move = &moves->list[i];
+        const fb_position *p = fb_positions_find(loaded, move->partition);
         fb_assert(p != NULL);
         FB_TRY(fb_positions_app_id(place, loaded->series, p->partition, app_id, err));
         snprintf(label, sizeof label, "partition %" PRId32 " of topic \"%s\"", p->partition,
                  place->topic);
-        FB_TRY(add_txn(out, app_id, label, p->in_table, moves[i].next, err));
+        FB_TRY(add_txn(out, app_id, label, p->in_table, move->next, err));
     }
     if (loaded->topic_id[0] && !strchr(loaded->series, '@')) {
         FB_TRY(make_id("forebay-topic-id", place->pipeline, loaded->series, -1, app_id, err));
@@ -207,45 +207,79 @@ void fb_position_txns_clear(fb_position_txns *txns)
     txns->count = 0;
 }
 
+fb_code fb_positions_check(const fb_positions_place *place, const fb_delta *table,
+                           const fb_positions *loaded, fb_error *err)
+{
+    char app_id[FB_MAX_APP_ID];
+    for (size_t i = 0; i < loaded->count; i++) {
+        const fb_position *p = &loaded->list[i];
+        int64_t            now = -1;
+        fb_code code = fb_positions_app_id(place, loaded->series, p->partition, app_id, err);
+        if (code != FB_OK) return code;
+        if (!fb_delta_txn_find(table, app_id, &now, NULL)) now = -1;
+        if (now == p->in_table) continue;
+        return fb_fail(err, P020, "partition %" PRId32 " of topic \"%s\" was committed by another "
+                                  "writer up to offset %" PRId64, p->partition, place->topic, now);
+    }
+    return FB_OK;
+}
+
 fb_code fb_positions_intend(const fb_positions_place *place, const fb_positions *loaded,
-                            const fb_book *moves, size_t count, fb_error *err)
+                            const fb_books *moves, fb_error *err)
 {
     if (!place->file) return FB_OK;
-    return fb_state_write(place, loaded, moves, count, true, err);
+    return fb_state_write(place, loaded, moves, true, err);
 }
 
 fb_code fb_positions_kept(const fb_positions_place *place, const fb_positions *loaded,
-                          const fb_book *moves, size_t count, const char *table_id, fb_error *err)
+                          const fb_books *moves, const char *table_id, fb_error *err)
 {
     fb_code code = FB_OK;
-    if (place->file) FB_TRY(fb_state_write(place, loaded, moves, count, false, err));
-    FB_TRY(fb_state_note_landed(place, loaded, moves, count, table_id, err));
+    if (place->file) FB_TRY(fb_state_write(place, loaded, moves, false, err));
+    FB_TRY(fb_state_note_landed(place, loaded, moves, table_id, err));
 out:
     return code;
 }
 
+/* The positions of a topic that was made again, without those of the one before. */
+static fb_code copy_restarted(const fb_positions_place *place, const fb_positions *loaded,
+                              fb_positions *out, fb_error *err)
+{
+    *out = *loaded;
+    out->list = fb_alloc(loaded->count * sizeof *out->list);
+    if (!out->list) return fb_fail_memory(err, "the positions");
+    memcpy(out->list, loaded->list, loaded->count * sizeof *out->list);
+    return fb_positions_restart(out, place->topic, err);
+}
+
 fb_code fb_positions_move(const fb_positions_place *place, fb_delta *table,
-                          const fb_positions *loaded, const fb_book *moves, size_t count,
+                          const fb_positions *loaded, const fb_books *moves,
                           const char *reason, fb_error *err)
 {
     fb_code          code = FB_OK;
-    fb_position_txns txns;
+    fb_positions     anew = {0};
+    fb_position_txns txns = {0};
     fb_delta_result  result;
     fb_buf           books;
     fb_buf_init(&books, 65536);
+    if (loaded->is_recreated) {
+        FB_TRY(copy_restarted(place, loaded, &anew, err));
+        loaded = &anew;
+    }
     fb_buf_add_text(&books, "{\"reset\":");
     fb_buf_add_json_text(&books, reason);
     fb_buf_add_char(&books, '}');
-    FB_TRY(fb_position_txns_make(place, loaded, moves, count, &txns, err));
-    FB_TRY(fb_positions_intend(place, loaded, moves, count, err));
+    FB_TRY(fb_position_txns_make(place, loaded, moves, &txns, err));
+    FB_TRY(fb_positions_intend(place, loaded, moves, err));
     FB_TRY(fb_delta_commit_run(table,
                                &(fb_delta_commit){.txns = txns.list,
                                                   .txns_count = txns.count,
                                                   .books = fb_buf_text(&books)},
                                &result, err));
-    FB_TRY(fb_positions_kept(place, loaded, moves, count, fb_delta_id(table), err));
+    FB_TRY(fb_positions_kept(place, loaded, moves, fb_delta_id(table), err));
 out:
     fb_position_txns_clear(&txns);
+    fb_positions_clear(&anew);
     fb_buf_clear(&books);
     return code;
 }

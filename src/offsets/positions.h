@@ -4,7 +4,8 @@
  *   target  the positions are txn actions of the table, moved by the very commit that
  *           brings the rows: appId `forebay/<pipeline>/<topic>/<partition>`
  *   file    a JSON document `floe.state.kafka-offset.v1`; the table carries the same txns,
- *           and an intent written before the commit tells after a crash whether it happened
+ *           and what the document says of them tells whether it still holds: after a crash,
+ *           or when another process has gone on (state_file.c)
  *
  * Threads: one at a time.
  */
@@ -49,14 +50,20 @@ typedef struct fb_positions_place {
 FB_MUST_CHECK fb_code fb_positions_app_id(const fb_positions_place *place, const char *series,
                                           int32_t partition, char *out, fb_error *err);
 
-/** Read the positions of `count` partitions, ids ascending.
+/** Which positions are asked for. */
+typedef struct fb_positions_ask {
+    const char    *topic_id; ///< what the broker says now, "" when it says nothing
+    const int32_t *partitions; ///< ascending
+    size_t         count;
+} fb_positions_ask;
+
+/** Read the positions asked for.
  *
- * @param topic_id  what the broker says now, "" when it says nothing
  * @return FB_EGAP (O004) when rows were landed here before and the table has lost our
  *         position; FB_EDATA (O010) for a state file that is not ours; FB_EIO; FB_EMEMORY */
 FB_MUST_CHECK fb_code fb_positions_load(const fb_positions_place *place, const fb_delta *table,
-                                        const char *topic_id, const int32_t *partitions,
-                                        size_t count, fb_positions *out, fb_error *err);
+                                        const fb_positions_ask *ask, fb_positions *out,
+                                        fb_error *err);
 void                  fb_positions_clear(fb_positions *positions); ///< may be called twice
 
 /** Go on with the topic as it is now: no position, a series of its own. */
@@ -76,26 +83,29 @@ typedef struct fb_position_txns {
 /** Make the txns that move positions to each book's `next`. Every book must have been
  * loaded. @param out  released with fb_position_txns_clear(), also on failure */
 FB_MUST_CHECK fb_code fb_position_txns_make(const fb_positions_place *place,
-                                            const fb_positions *loaded, const fb_book *moves,
-                                            size_t count, fb_position_txns *out, fb_error *err);
+                                            const fb_positions *loaded, const fb_books *moves,
+                                            fb_position_txns *out, fb_error *err);
 void                  fb_position_txns_clear(fb_position_txns *txns); ///< may be called twice
+
+/** Does the table still hold the positions that were loaded? Refresh it before.
+ * @return FB_ECONFLICT (P020) naming the partition that another writer moved */
+FB_MUST_CHECK fb_code fb_positions_check(const fb_positions_place *place, const fb_delta *table,
+                                         const fb_positions *loaded, fb_error *err);
 
 /** Before a commit: store `file` writes down what the commit will make true. */
 FB_MUST_CHECK fb_code fb_positions_intend(const fb_positions_place *place,
-                                          const fb_positions *loaded, const fb_book *moves,
-                                          size_t count, fb_error *err);
+                                          const fb_positions *loaded, const fb_books *moves, fb_error *err);
 
 /** After a commit: store `file` moves its positions; both stores note locally that rows
  * were landed in the table called `table_id`. */
 FB_MUST_CHECK fb_code fb_positions_kept(const fb_positions_place *place,
-                                        const fb_positions *loaded, const fb_book *moves,
-                                        size_t count, const char *table_id, fb_error *err);
+                                        const fb_positions *loaded, const fb_books *moves, const char *table_id, fb_error *err);
 
-/** Move positions by hand: `offsets reset`. Only partition and next of a book are used.
+/** Move positions by hand: `offsets reset`. Only partition and next of a book are used. Of a
+ * topic that was made again the others begin anew.
  * @param reason  put into the table's commitInfo
  * @return codes of fb_delta_commit_run() */
 FB_MUST_CHECK fb_code fb_positions_move(const fb_positions_place *place, fb_delta *table,
-                                        const fb_positions *loaded, const fb_book *moves,
-                                        size_t count, const char *reason, fb_error *err);
+                                        const fb_positions *loaded, const fb_books *moves, const char *reason, fb_error *err);
 
 #endif

@@ -1,15 +1,20 @@
 /* state_file.c - two small JSON documents; see state_file.h.
  *
  * The way of a commit with store `file`:
- *   intent   {offsets: old, forebay.intent: new} is written before the table's commit
+ *   intent   {offsets: old, table: old, intent: new} is written before the table's commit
  *   commit   the table's txns move to `new`, or they do not
- *   kept     {offsets: new} is written
- * After a crash the table's txns tell which of the two happened: equal to the intent, and
- * the commit stands.  So rows are neither lost nor repeated with this store either.
+ *   kept     {offsets: new, table: new} is written
+ * `table` is what the table's txns were when the offsets were written beside them.  While
+ * they are that still, the offsets stand, also where a person has changed them.  Where the
+ * table stands at the intent, the commit happened and the process died behind it.  Where it
+ * stands anywhere else, another process has gone on, perhaps one whose document was then
+ * overwritten by a slower one: the table is right.  So rows are neither lost nor repeated
+ * with this store either, whoever died or slept.
  */
 #include "offsets/state_file.h"
 
 #include "base/file.h"
+#include "base/json_memory.h"
 #include "base/step.h"
 #include "base/time.h"
 
@@ -18,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yyjson.h>
 
 #define STATE_SCHEMA "floe.state.kafka-offset.v1"
 
@@ -33,7 +37,7 @@ static fb_code read_document(const char *path, yyjson_doc **out, fb_error *err)
     if (!fb_file_exists(path)) return FB_OK;
     fb_buf_init(&text, MAX_STATE_BYTES);
     FB_TRY(fb_file_read(path, &text, err));
-    *out = yyjson_read(fb_buf_text(&text), text.size, YYJSON_READ_NOFLAG);
+    *out = fb_json_read(fb_buf_text(&text), text.size, YYJSON_READ_NOFLAG);
     if (!*out) {
         code = fb_fail(err, O010, "%s is not JSON", path);
         fb_error_hint(err, "restore it, or set positions with: forebay offsets reset");
@@ -51,17 +55,18 @@ static int64_t offset_of(yyjson_val *offsets, int32_t partition)
     return yyjson_is_int(value) ? yyjson_get_sint(value) : -1;
 }
 
-/* The intent came true when every partition of it stands there in the table. */
-static bool is_true_in_table(yyjson_val *intent, const fb_positions *positions)
+/* What the document means for one partition; state_file.c's head has the rule. */
+static int64_t position_of(yyjson_val *root, const fb_position *p)
 {
-    bool any = false;
-    for (size_t i = 0; i < positions->count; i++) {
-        int64_t meant = offset_of(intent, positions->list[i].partition);
-        if (meant < 0) continue;
-        if (positions->list[i].in_table != meant) return false;
-        any = true;
-    }
-    return any;
+    yyjson_val *ours = yyjson_obj_get(root, "forebay");
+    int64_t     kept = offset_of(yyjson_obj_get(root, "offsets"), p->partition);
+    int64_t     meant = offset_of(yyjson_obj_get(ours, "intent"), p->partition);
+    yyjson_val *table = yyjson_obj_get(ours, "table");
+    if (p->in_table < 0) return kept; // a table that is new: the document is all there is
+    if (meant == p->in_table) return meant;
+    if (kept < 0) return p->in_table;
+    if (!table) return kept; // written by hand, or by another program
+    return offset_of(table, p->partition) == p->in_table ? kept : p->in_table;
 }
 
 fb_code fb_state_load(const fb_positions_place *place, fb_positions *positions, fb_error *err)
@@ -81,15 +86,13 @@ fb_code fb_state_load(const fb_positions_place *place, fb_positions *positions, 
                        entity ? entity : "nobody", place->pipeline);
         goto out;
     }
-    yyjson_val *offsets = yyjson_obj_get(root, "offsets");
-    yyjson_val *intent = yyjson_obj_get(yyjson_obj_get(root, "forebay"), "intent");
-    bool        came_true = intent && is_true_in_table(intent, positions);
+    const char *id = yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "forebay"), "topic_id"));
+    if (id && id[0] && positions->topic_id[0] && strcmp(id, positions->topic_id) != 0)
+        positions->is_recreated = true;
     positions->has_any = false;
     for (size_t i = 0; i < positions->count; i++) {
         fb_position *p = &positions->list[i];
-        p->next = offset_of(offsets, p->partition);
-        if (came_true && offset_of(intent, p->partition) >= 0)
-            p->next = offset_of(intent, p->partition);
+        p->next = position_of(root, p);
         positions->has_any = positions->has_any || p->next >= 0;
     }
 out:
@@ -97,34 +100,47 @@ out:
     return code;
 }
 
-static void add_moves(fb_buf *out, const fb_book *moves, size_t count)
+static void add_moves(fb_buf *out, const fb_books *moves)
 {
     fb_buf_add_char(out, '{');
-    for (size_t i = 0; i < count; i++)
-        fb_buf_printf(out, "%s\"%" PRId32 "\":%" PRId64, i ? "," : "", moves[i].partition,
-                      moves[i].next);
+    for (size_t i = 0; i < moves->count; i++)
+        fb_buf_printf(out, "%s\"%" PRId32 "\":%" PRId64, i ? "," : "", moves->list[i].partition,
+                      moves->list[i].next);
     fb_buf_add_char(out, '}');
 }
 
-static const fb_book *find_move(const fb_book *moves, size_t count, int32_t partition)
+static const fb_book *find_move(const fb_books *moves, int32_t partition)
 {
-    for (size_t i = 0; i < count; i++)
-        if (moves[i].partition == partition) return &moves[i];
+    for (size_t i = 0; moves && i < moves->count; i++)
+        if (moves->list[i].partition == partition) return &moves->list[i];
     return NULL;
 }
 
 /* All positions, with those of `moves` in place of the loaded ones. */
-static void add_offsets(fb_buf *out, const fb_positions *loaded, const fb_book *moves, size_t count)
+static void add_offsets(fb_buf *out, const fb_positions *loaded, const fb_books *moves)
 {
     const char *comma = "";
     fb_buf_add_char(out, '{');
     for (size_t i = 0; i < loaded->count; i++) {
         const fb_position *p = &loaded->list[i];
-        const fb_book     *move = find_move(moves, count, p->partition);
+        const fb_book     *move = find_move(moves, p->partition);
         int64_t            next = move ? move->next : p->next;
         if (next < 0) continue;
         fb_buf_printf(out, "%s\"%" PRId32 "\":%" PRId64, comma, p->partition, next);
         comma = ",";
+    }
+    fb_buf_add_char(out, '}');
+}
+
+/* Where the table's txns are, with those of `moves` in place of the loaded ones. */
+static void add_in_table(fb_buf *out, const fb_positions *loaded, const fb_books *moves)
+{
+    fb_buf_add_char(out, '{');
+    for (size_t i = 0; i < loaded->count; i++) {
+        const fb_position *p = &loaded->list[i];
+        const fb_book     *move = find_move(moves, p->partition);
+        fb_buf_printf(out, "%s\"%" PRId32 "\":%" PRId64, i ? "," : "", p->partition,
+                      move ? move->next : p->in_table);
     }
     fb_buf_add_char(out, '}');
 }
@@ -137,7 +153,7 @@ static fb_code make_parent(const char *path, fb_error *err)
 }
 
 fb_code fb_state_write(const fb_positions_place *place, const fb_positions *loaded,
-                       const fb_book *moves, size_t count, bool is_intent, fb_error *err)
+                       const fb_books *moves, bool is_intent, fb_error *err)
 {
     fb_code code = FB_OK;
     char    when[40];
@@ -146,14 +162,16 @@ fb_code fb_state_write(const fb_positions_place *place, const fb_positions *load
     fb_buf_add_text(&out, "{\"schema\":\"" STATE_SCHEMA "\",\"entity\":");
     fb_buf_add_json_text(&out, place->pipeline);
     fb_buf_printf(&out, ",\"updated_at\":\"%s\",\"offsets\":", fb_format_time_ms(fb_now_us(), when));
-    add_offsets(&out, loaded, is_intent ? NULL : moves, is_intent ? 0 : count);
+    add_offsets(&out, loaded, is_intent ? NULL : moves);
     fb_buf_add_text(&out, ",\"forebay\":{\"topic\":");
     fb_buf_add_json_text(&out, place->topic);
     fb_buf_add_text(&out, ",\"topic_id\":");
     fb_buf_add_json_text(&out, loaded->topic_id);
+    fb_buf_add_text(&out, ",\"table\":");
+    add_in_table(&out, loaded, is_intent ? NULL : moves);
     if (is_intent) {
         fb_buf_add_text(&out, ",\"intent\":");
-        add_moves(&out, moves, count);
+        add_moves(&out, moves);
     }
     fb_buf_add_text(&out, "}}\n");
     FB_TRY(fb_buf_check(&out, "the positions", err));
@@ -171,7 +189,7 @@ static fb_code landed_path(const fb_positions_place *place, char out[FB_MAX_PATH
 }
 
 fb_code fb_state_note_landed(const fb_positions_place *place, const fb_positions *loaded,
-                             const fb_book *moves, size_t count, const char *table_id,
+                             const fb_books *moves, const char *table_id,
                              fb_error *err)
 {
     fb_code code = FB_OK;
@@ -185,7 +203,7 @@ fb_code fb_state_note_landed(const fb_positions_place *place, const fb_positions
     fb_buf_add_text(&out, ",\"topic_id\":");
     fb_buf_add_json_text(&out, loaded->topic_id);
     fb_buf_add_text(&out, ",\"offsets\":");
-    add_offsets(&out, loaded, moves, count);
+    add_offsets(&out, loaded, moves);
     fb_buf_add_text(&out, "}\n");
     FB_TRY(fb_buf_check(&out, "the positions", err));
     FB_TRY(fb_dir_make(place->state_folder, err));

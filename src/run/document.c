@@ -21,8 +21,7 @@ static const char *const later_stores[] = {"topic", "group", NULL};
 
 static const fb_option connection_options[] = {
     {FB_CHOICE(C, type), .flags = FB_OPT_REQUIRED, .choices = types, .later = later_types,
-     .help = "What is connected to.",
-     .example = "kafka"},
+     .help = "What is connected to.", .example = "kafka"},
 
     {FB_INLINE(C, kafka, fb_kafka_connection, &fb_kafka_connection_set)},
     {.name = NULL},
@@ -34,7 +33,8 @@ static fb_code check_connection(fb_reader *reader, void *values, fb_error *err)
     (void)err;
     if (c->type == FB_UNSET) return FB_OK;
     if (!fb_node_has(c->node, "bootstrap_servers")) {
-        fb_diagnose(reader->found, FB_R_C106, fb_node_name_place(c->node, "bootstrap_servers"),
+        fb_diagnose(reader->found, FB_R_C106,
+                    fb_node_name_place(c->node, "bootstrap_servers"),
                     "\"bootstrap_servers\" is missing in \"%s\"", c->node->name);
         fb_diagnose_hint(reader->found,
                          "add it, for example `bootstrap_servers: localhost:9092`");
@@ -53,12 +53,13 @@ static const fb_option_set connection_set = {
 
 static const fb_option policy_options[] = {
     {FB_CHOICE(Y, severity), .fallback = "reject", .choices = severities,
-     .help = "What a row that breaks a rule leads to: warn writes it and counts it, reject sets it "
-             "aside, abort ends the run before anything is written.",
+     .help = "What a row that breaks a rule leads to: warn writes it and counts it, "
+             "reject sets it aside, abort ends the run before anything is written.",
      .example = "reject"},
 
     {FB_COUNT(Y, max_rejects), .max = INT64_C(1000000000000),
-     .help = "Rejected rows that a run may have; with more it ends before anything is written.",
+     .help = "Rejected rows that a run may have; with more it ends before anything is "
+             "written.",
      .example = "1000"},
 
     {.name = NULL},
@@ -73,12 +74,13 @@ static const fb_option_set policy_set = {
 
 static const fb_option store_options[] = {
     {FB_CHOICE(T, store), .fallback = "target", .choices = stores, .later = later_stores,
-     .help = "Where positions are kept. target: in the commit that has the rows, which is what "
-             "makes them exact; file: in a file, for targets that cannot.",
+     .help = "Where positions are kept. target: in the commit that has the rows, which "
+             "is what makes them exact; file: in a file, for targets that cannot.",
      .example = "target"},
 
     {FB_TEXT(T, path),
-     .help = "The file, with store: file; below the path of the document's state when left out.",
+     .help = "The file, with store: file; below the path of the document's state when "
+             "left out.",
      .example = "./.forebay/orders/offsets.json"},
 
     {.name = NULL},
@@ -103,12 +105,13 @@ static const fb_option_set store_set = {
 };
 
 static const fb_option pipeline_options[] = {
-    {FB_SECTION(P, source, fb_kafka_source, &fb_kafka_source_set), .flags = FB_OPT_REQUIRED,
-     .help = "Which topic is read and how.",
+    {FB_SECTION(P, source, fb_kafka_source, &fb_kafka_source_set),
+     .flags = FB_OPT_REQUIRED, .help = "Which topic is read and how.",
      .example = "{connection: events, topic: orders}"},
 
     {FB_SECTION(P, schema, fb_schema_options, &fb_schema_set),
-     .help = "The columns of a message. JSON messages need it, raw and text ones take none.",
+     .help = "The columns of a message. JSON messages need it, raw and text ones take "
+             "none.",
      .example = "{columns: [{name: order_id, type: string}]}"},
 
     {FB_SECTION(P, policy, Y, &policy_set),
@@ -116,17 +119,15 @@ static const fb_option pipeline_options[] = {
      .example = "{severity: reject}"},
 
     {FB_CHOICE(P, incremental_mode), .fallback = "offset", .choices = increments,
-     .help = "Whether a run goes on where the last one ended (offset), or reads the whole topic "
-             "every time (none).",
+     .help = "Whether a run goes on where the last one ended (offset), or reads the "
+             "whole topic every time (none).",
      .example = "offset"},
 
-    {FB_SECTION(P, state, T, &store_set),
-     .help = "Where positions are kept.",
+    {FB_SECTION(P, state, T, &store_set), .help = "Where positions are kept.",
      .example = "{store: target}"},
 
     {FB_SECTION(P, sink, fb_sink_options, &fb_sink_set), .flags = FB_OPT_REQUIRED,
-     .help = "Where rows go.",
-     .example = "{accepted: {path: ./lake/orders}}"},
+     .help = "Where rows go.", .example = "{accepted: {path: ./lake/orders}}"},
 
     {.name = NULL},
 };
@@ -135,10 +136,12 @@ static const fb_option pipeline_options[] = {
 static void check_metadata(fb_reader *reader, const P *p)
 {
     static const char  prefix[] = "_kafka_";
-    const char *const *names = fb_options_find(&fb_kafka_source_set, "metadata", NULL)->choices;
+    const char *const *names =
+        fb_options_find(&fb_kafka_source_set, "metadata", NULL)->choices;
     for (size_t i = 0; i < p->schema.columns_count; i++) {
         const fb_column_options *column = &p->schema.columns[i];
-        if (!column->name || strncmp(column->name, prefix, sizeof prefix - 1) != 0) continue;
+        if (!column->name || strncmp(column->name, prefix, sizeof prefix - 1) != 0)
+            continue;
         for (unsigned bit = 0; names[bit]; bit++)
             if ((p->source.metadata & 1u << bit) &&
                 strcmp(column->name + sizeof prefix - 1, names[bit]) == 0)
@@ -153,18 +156,20 @@ static fb_code check_pipeline(fb_reader *reader, void *values, fb_error *err)
     const P       *p = values;
     const fb_node *path = fb_node_find(p->source.node, "path");
     bool           has_columns = fb_node_has(p->schema.node, "columns");
-    bool           is_made_here = path && path->is_verbatim; // its columns are found by looking
+    bool is_made_here = path && path->is_verbatim; // its columns are found by looking
     (void)err;
     check_metadata(reader, p);
     if (!fb_node_has(p->node, "source")) return FB_OK;
     if (p->source.message_format == FB_FORMAT_JSON && !has_columns && !is_made_here) {
         fb_diagnose(reader->found, FB_R_C106, fb_node_name_place(p->node, "schema"),
                     "\"schema.columns\" is missing in \"%s\"", p->node->name);
-        fb_diagnose_hint(reader->found, "JSON messages need it; `forebay init` writes it from a "
-                                        "look at the topic");
+        fb_diagnose_hint(reader->found,
+                         "JSON messages need it; `forebay init` writes it from a "
+                         "look at the topic");
     } else if (p->source.message_format > FB_FORMAT_JSON && has_columns) {
-        fb_diagnose(reader->found, FB_R_C115, fb_node_name_place(p->schema.node, "columns"),
-                    "\"columns\" is for JSON; raw and text messages have the one column value");
+        fb_diagnose(
+            reader->found, FB_R_C115, fb_node_name_place(p->schema.node, "columns"),
+            "\"columns\" is for JSON; raw and text messages have the one column value");
     }
     return FB_OK;
 }
@@ -194,12 +199,10 @@ static const fb_option_set state_set = {
 
 static const fb_option report_options[] = {
     {FB_TEXT(fb_report_options, path), .fallback = "./reports",
-     .help = "Folder for run reports.",
-     .example = "./reports"},
+     .help = "Folder for run reports.", .example = "./reports"},
 
     {FB_COUNT(fb_report_options, keep), .fallback = "200", .max = 1000000,
-     .help = "Reports to keep, the oldest go first; 0 keeps all.",
-     .example = "200"},
+     .help = "Reports to keep, the oldest go first; 0 keeps all.", .example = "200"},
 
     {.name = NULL},
 };
@@ -212,34 +215,31 @@ static const fb_option_set report_set = {
 };
 
 static const fb_option document_options[] = {
-    {FB_TEXT(D, version), .fallback = "1",
-     .help = "Version of the form of this file.",
+    {FB_TEXT(D, version), .fallback = "1", .help = "Version of the form of this file.",
      .example = "1"},
 
     {FB_TEXTS(D, include),
-     .help = "Files that hold more of the same, relative to this one. A setting may stand in one "
-             "of them only.",
+     .help = "Files that hold more of the same, relative to this one. A setting may "
+             "stand in one of them only.",
      .example = "[pipelines/*.yml]"},
 
-    {FB_MAP(D, connections, C, &connection_set),
-     .help = "Servers by name.",
+    {FB_MAP(D, connections, C, &connection_set), .help = "Servers by name.",
      .example = "{events: {type: kafka, bootstrap_servers: \"localhost:9092\"}}"},
 
-    {FB_MAP(D, pipelines, P, &pipeline_set),
-     .help = "Pipelines by name.",
-     .example = "{clicks: {source: {path: \"kafka://localhost/clicks\", message_format: raw}, "
-                "sink: {accepted: {path: ./lake/clicks}}}}"},
+    {FB_MAP(D, pipelines, P, &pipeline_set), .help = "Pipelines by name.",
+     .example =
+         "{clicks: {source: {path: \"kafka://localhost/clicks\", message_format: raw}, "
+         "sink: {accepted: {path: ./lake/clicks}}}}"},
 
     {FB_SECTION(D, state, fb_state_options, &state_set),
-     .help = "What forebay keeps on this machine.",
-     .example = "{path: ./.forebay}"},
+     .help = "What forebay keeps on this machine.", .example = "{path: ./.forebay}"},
 
     {FB_SECTION(D, report, fb_report_options, &report_set),
-     .help = "Where run reports go.",
-     .example = "{path: ./reports, keep: 200}"},
+     .help = "Where run reports go.", .example = "{path: ./reports, keep: 200}"},
 
     {FB_BYTES(D, memory), .fallback = "1GB", .min = 256 << 20, .max = INT64_C(1) << 40,
-     .help = "Memory the process may take for messages on their way and for the query engine.",
+     .help = "Memory the process may take for messages on their way and for the query "
+             "engine.",
      .example = "1GB"},
 
     {.name = NULL},
@@ -252,14 +252,15 @@ static void check_version(fb_reader *reader, const D *d)
     size_t      digits = version ? strspn(version, "0123456789") : 0;
     if (!version) return;
     const char *rest = version + digits;
-    bool        has_minor = rest[0] == '.' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789")];
+    bool        has_minor =
+        rest[0] == '.' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789")];
     if (digits == 0 || (*rest && !has_minor)) {
         fb_diagnose(reader->found, FB_R_C114, fb_node_place(d->node, "version"),
                     "\"version\" must be 1 or 1.x");
     } else if (strtol(version, NULL, 10) != 1) {
         fb_diagnose(reader->found, FB_R_C118, fb_node_place(d->node, "version"),
-                    "version %s needs forebay %.*s.0 or later; this one reads 1 and 1.x", version,
-                    (int)digits, version);
+                    "version %s needs forebay %.*s.0 or later; this one reads 1 and 1.x",
+                    version, (int)digits, version);
     }
 }
 
@@ -333,16 +334,19 @@ fb_code fb_document_put_client_option(fb_document *document, const char *pipelin
     const char *equals = strchr(assignment, '=');
     const char *keys[] = {"pipelines", pipeline, "source", "options", name, NULL};
     if (!equals || equals == assignment || equals - assignment >= FB_MAX_NAME) {
-        fb_diagnose(&document->config.found, FB_R_C119, (fb_place){0}, "-X takes NAME=VALUE");
-        fb_diagnose_hint(&document->config.found, "for example -X session.timeout.ms=30000");
+        fb_diagnose(&document->config.found, FB_R_C119, (fb_place){0},
+                    "-X takes NAME=VALUE");
+        fb_diagnose_hint(&document->config.found,
+                         "for example -X session.timeout.ms=30000");
         return FB_OK;
     }
     snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
     return fb_config_put(&document->config, keys, equals + 1, "--kafka-option", err);
 }
 
-fb_code fb_document_put_pipeline(fb_document *document, const char *source, const char *target,
-                                 const char *name, char pipeline[FB_MAX_NAME], fb_error *err)
+fb_code fb_document_put_pipeline(fb_document *document, const char *source,
+                                 const char *target, const char *name,
+                                 char pipeline[FB_MAX_NAME], fb_error *err)
 {
     fb_code          code = FB_OK;
     fb_kafka_address address;
@@ -350,14 +354,15 @@ fb_code fb_document_put_pipeline(fb_document *document, const char *source, cons
     FB_TRY(fb_kafka_address_parse(source, &config->arena, &address, err));
     snprintf(pipeline, FB_MAX_NAME, "%s", name ? name : address.topic);
     if (fb_node_has(fb_node_find(config->root, "pipelines"), pipeline)) {
-        code = fb_fail(err, C103, "the configuration has a pipeline \"%s\" already", pipeline);
+        code = fb_fail(err, C103, "the configuration has a pipeline \"%s\" already",
+                       pipeline);
         fb_error_hint(err, "Give this one another name with --name, or run that one.");
         return code;
     }
     FB_TRY(fb_document_put(document, pipeline, "source.path", source, "SOURCE", err));
     if (target)
-        FB_TRY(fb_document_put(document, pipeline, "sink.accepted.path", target, "--to-table",
-                               err));
+        FB_TRY(fb_document_put(document, pipeline, "sink.accepted.path", target,
+                               "--to-table", err));
 out:
     return code;
 }
@@ -375,8 +380,8 @@ out:
     return code;
 }
 
-fb_code fb_document_find(const fb_document *document, const char *name, const fb_pipeline **out,
-                         fb_error *err)
+fb_code fb_document_find(const fb_document *document, const char *name,
+                         const fb_pipeline **out, fb_error *err)
 {
     fb_nearest near;
     fb_nearest_init(&near, name);

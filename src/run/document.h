@@ -100,8 +100,8 @@ void fb_document_clear(fb_document *document); ///< may be called twice
  * @param target    a table's path (--to-table); NULL: leave the sink as the file has it
  * @param name      --name; NULL: the topic's
  * @param pipeline  the name it got
- * @return FB_OK; FB_ECONFIG when `source` is no address (C114) or the name is taken (C103);
- *         FB_EMEMORY */
+ * @return FB_OK; FB_ECONFIG when `source` is no address (C114) or the name is taken
+ *         (C103); FB_EMEMORY */
 FB_MUST_CHECK fb_code fb_document_put_pipeline(fb_document *document, const char *source,
                                                const char *target, const char *name,
                                                char pipeline[FB_MAX_NAME], fb_error *err);
@@ -109,12 +109,14 @@ FB_MUST_CHECK fb_code fb_document_put_pipeline(fb_document *document, const char
 /** Let a flag override one key of a pipeline: ("orders", "source.max_messages", "100",
  * "--max-messages"). The pipeline need not exist yet. */
 FB_MUST_CHECK fb_code fb_document_put(fb_document *document, const char *pipeline,
-                                      const char *key, const char *value, const char *flag,
-                                      fb_error *err);
+                                      const char *key, const char *value,
+                                      const char *flag, fb_error *err);
 
 /** -X NAME=VALUE: a property of the Kafka client for one pipeline. */
-FB_MUST_CHECK fb_code fb_document_put_client_option(fb_document *document, const char *pipeline,
-                                                    const char *assignment, fb_error *err);
+FB_MUST_CHECK fb_code fb_document_put_client_option(fb_document *document,
+                                                    const char  *pipeline,
+                                                    const char  *assignment,
+                                                    fb_error    *err);
 
 /** Read and check the whole.
  * @return FB_OK; FB_ECONFIG with the first fault, all of them in `config.found`;

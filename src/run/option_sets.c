@@ -7,15 +7,16 @@
 
 #include <string.h>
 
-/* The section called by the first `size` bytes of `name`, here or, with `is_deep`, below. */
-static const fb_option_set *find_below(const fb_option_set *set, const char *name, size_t size,
-                                       bool is_deep, fb_nearest *near)
+/* The section called by `size` bytes of `name`, here or, with `is_deep`, below. */
+static const fb_option_set *find_below(const fb_option_set *set, const char *name,
+                                       size_t size, bool is_deep, fb_nearest *near)
 {
     for (const fb_option *row = set->options; row->name; row++) {
         bool is_section = row->type == FB_OPT_SECTION || row->type == FB_OPT_LIST ||
                           row->type == FB_OPT_MAP;
         if (!is_section) continue;
-        if (strlen(row->name) == size && memcmp(row->name, name, size) == 0) return row->section;
+        if (strlen(row->name) == size && memcmp(row->name, name, size) == 0)
+            return row->section;
         fb_nearest_offer(near, row->name);
     }
     for (const fb_option *row = set->options; is_deep && row->name; row++) {
@@ -57,14 +58,18 @@ fb_code fb_config_print_help(const char *path, FILE *to, fb_error *err)
 
 void fb_config_write_reference(FILE *to)
 {
-    fputs("# Configuration\n\n"
-          "<!-- Made by `forebay help config --reference` from the tables the program reads; do "
-          "not edit. -->\n\n"
-          "A key that is not on this page is refused. Every single value may hold `${NAME}`, "
-          "`${NAME:-default}` or\n`${NAME:?message}` for an environment variable, and `$$` for a "
-          "dollar sign. A secret names where it is kept:\n`env://NAME`, `file:///path`, or "
-          "`${NAME}` alone.\n\n",
-          to);
+    fputs(
+        "# Configuration\n\n"
+        "<!-- Made by `forebay help --reference config` from the tables the program "
+        "reads; do "
+        "not edit. -->\n\n"
+        "A key that is not on this page is refused. Every single value may hold "
+        "`${NAME}`, "
+        "`${NAME:-default}` or\n`${NAME:?message}` for an environment variable, and `$$` "
+        "for a "
+        "dollar sign. A secret names where it is kept:\n`env://NAME`, `file:///path`, or "
+        "`${NAME}` alone.\n\n",
+        to);
     fb_options_print_reference(&fb_document_set, to);
 }
 

@@ -7,7 +7,8 @@
 
 #include "config/option.h"
 
-/** The section at a dotted path ("pipelines.source") or of a name ("source"); "" is the whole.
+/** The section at a dotted path ("pipelines.source") or of a name ("source"); "" is the
+ * whole.
  * @return NULL when there is none; `*nearest` is the name next to it then, or NULL */
 const fb_option_set *fb_option_set_find(const char *path, const char **nearest);
 

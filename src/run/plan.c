@@ -156,7 +156,8 @@ static fb_code load_positions(planner *p, fb_error *err)
     for (size_t i = 0; i < p->topic.count; i++)
         ids[i] = p->topic.partitions[i].id;
     fb_positions_clear(&s->positions);
-    FB_TRY(fb_positions_load(&s->place, s->table, p->topic.id, ids, p->topic.count, &s->positions,
+    FB_TRY(fb_positions_load(&s->place, s->table,
+                             &(fb_positions_ask){p->topic.id, ids, p->topic.count}, &s->positions,
                              err));
     if (!s->positions.is_recreated || p->options->accepts_loss) goto out;
     if (s->pipeline->source.on_recreated == FB_RECREATED_RESTART) {

@@ -20,9 +20,9 @@
 #include "decode/json.h"
 #include "decode/text.h"
 #include "run/progress.h"
+#include "run/rejected.h"
 #include "run/scan.h"
 #include "run/unique.h"
-#include "sink/rejects.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ typedef struct window {
     bool                     is_json;
     fb_keeper               *keeper;
     fb_unique               *unique; ///< NULL: no column is unique
-    fb_rejects              *rejects;
+    fb_rejects              *rejects; ///< open until the commit is done
     fb_delta_adds            adds;
     fb_books                 books;
     fb_buf                   about; ///< JSON for commitInfo
@@ -166,7 +166,7 @@ static fb_code run_query(window *w, const char *sql, duckdb_result *result, fb_e
 static fb_code copy_rows(window *w, const char *relation, bool reads_topic, fb_error *err)
 {
     fb_code       code = FB_OK;
-    char          path[FB_MAX_PATH];
+    char          path[FB_MAX_PATH] = "";
     fb_buf        sql;
     duckdb_result result;
     fb_session   *s = w->session;
@@ -179,6 +179,7 @@ static fb_code copy_rows(window *w, const char *relation, bool reads_topic, fb_e
     code = fb_delta_adds_from_copy(s->table, &s->schema, &result, &w->adds, err);
     duckdb_destroy_result(&result);
 out:
+    if (code != FB_OK && w->adds.count == 0 && path[0]) fb_file_remove(path); // a part of it
     fb_buf_clear(&sql);
     return code;
 }
@@ -310,78 +311,6 @@ static fb_code describe(window *w, fb_error *err)
     return fb_buf_check(out, "the books", err);
 }
 
-/* Rejected rows below the reject table's own positions were kept by an earlier try whose
- * main commit did not happen: leave them out. */
-static fb_code reject_relation(window *w, const fb_positions *kept, fb_buf *out, fb_error *err)
-{
-    fb_buf_add_text(out, "(SELECT * FROM " FB_KEEPER_TABLE " WHERE true");
-    for (size_t i = 0; i < kept->count; i++)
-        if (kept->list[i].in_table >= 0)
-            fb_buf_printf(out, " AND NOT (_kafka_partition = %" PRId32 " AND _kafka_offset < %" PRId64
-                               ")", kept->list[i].partition, kept->list[i].in_table);
-    fb_buf_add_text(out, " ORDER BY _kafka_partition, _kafka_offset)");
-    (void)w;
-    return fb_buf_check(out, "a statement", err);
-}
-
-/* The reject table's own positions, for the partitions of this window. */
-static fb_code load_reject_positions(window *w, fb_positions *out, fb_error *err)
-{
-    const fb_books *books = &w->report->books;
-    fb_code         code = FB_OK;
-    int32_t        *ids = fb_alloc(books->count * sizeof *ids);
-    /* No state folder of its own: what was landed is remembered for the main table only. */
-    fb_positions_place place = w->session->place;
-    place.file = NULL;
-    place.state_folder = NULL;
-    if (!ids) return fb_fail_memory(err, "the rejected rows");
-    for (size_t i = 0; i < books->count; i++)
-        ids[i] = books->list[i].partition;
-    code = fb_positions_load(&place, fb_rejects_table(w->rejects), w->request->plan->topic_id, ids,
-                             books->count, out, err);
-    if (code == FB_OK && out->is_recreated)
-        code = fb_positions_restart(out, w->session->pipeline->source.topic, err);
-    fb_free(ids);
-    return code;
-}
-
-static fb_code keep_rejects(window *w, fb_error *err)
-{
-    fb_code          code = FB_OK;
-    fb_positions     kept = {0};
-    fb_position_txns txns = {0};
-    fb_schema        schema;
-    fb_buf           relation;
-    fb_session      *s = w->session;
-    const fb_books  *books = &w->report->books;
-    bool             is_delta = s->pipeline->sink.rejected.format == FB_REJECTED_DELTA;
-
-    fb_schema_init(&schema);
-    fb_buf_init(&relation, MAX_SQL);
-    FB_TRY(fb_rejects_open(&s->pipeline->sink.rejected, s->engine, &w->rejects, err));
-    FB_TRY(fb_keeper_schema(&schema, err));
-    if (is_delta && !w->request->options->keeps_stored) {
-        FB_TRY(load_reject_positions(w, &kept, err));
-        FB_TRY(fb_position_txns_make(&s->place, &kept, books->list, books->count, &txns, err));
-    }
-    FB_TRY(reject_relation(w, &kept, &relation, err));
-    fb_rejects_batch batch = {.relation = fb_buf_text(&relation),
-                              .schema = &schema,
-                              .topic = s->pipeline->source.topic,
-                              .books = books,
-                              .txns = txns.list,
-                              .txns_count = txns.count,
-                              .about = fb_buf_text(&w->about)};
-    FB_TRY(fb_rejects_write(w->rejects, &batch, err));
-    FB_TRY(fb_step_try("run.rejects.kept", err));
-out:
-    fb_position_txns_clear(&txns);
-    fb_positions_clear(&kept);
-    fb_schema_clear(&schema);
-    fb_buf_clear(&relation);
-    return code;
-}
-
 static fb_code commit(window *w, fb_error *err)
 {
     fb_code          code = FB_OK;
@@ -392,8 +321,8 @@ static fb_code commit(window *w, fb_error *err)
     bool             moves = !w->request->options->keeps_stored;
 
     if (moves) {
-        FB_TRY(fb_position_txns_make(&s->place, &s->positions, books->list, books->count, &txns, err));
-        FB_TRY(fb_positions_intend(&s->place, &s->positions, books->list, books->count, err));
+        FB_TRY(fb_position_txns_make(&s->place, &s->positions, books, &txns, err));
+        FB_TRY(fb_positions_intend(&s->place, &s->positions, books, err));
     }
     FB_TRY(fb_step_try("run.commit.before", err));
     FB_TRY(fb_delta_commit_run(s->table,
@@ -417,7 +346,7 @@ static void after_commit(window *w)
     const fb_books *books = &w->report->books;
     fb_error        err;
     if (!w->request->options->keeps_stored) {
-        if (fb_positions_kept(&s->place, &s->positions, books->list, books->count,
+        if (fb_positions_kept(&s->place, &s->positions, books,
                               fb_delta_id(s->table), &err) != FB_OK)
             fb_log(FB_LOG_WARN, "state_not_kept", "%s [%s]", err.what, fb_reason_name(err.reason));
         FB_STEP("run.state.kept");
@@ -440,8 +369,13 @@ static fb_code keep_and_commit(window *w, fb_error *err)
     bool    is_ndjson = w->session->pipeline->sink.rejected.format == FB_REJECTED_NDJSON;
     int64_t refused = fb_keeper_count(w->keeper) + (w->unique ? fb_unique_refused(w->unique) : 0);
     FB_TRY(describe(w, err));
+    fb_rejected rejected = {.session = w->session,
+                            .books = &w->report->books,
+                            .run_id = w->report->run_id,
+                            .about = fb_buf_text(&w->about),
+                            .keeps_stored = w->request->options->keeps_stored};
     if (refused > 0 || (is_ndjson && fb_file_exists(w->session->pipeline->sink.rejected.path)))
-        FB_TRY(keep_rejects(w, err));
+        FB_TRY(fb_rejected_keep(&rejected, &w->rejects, err));
     FB_TRY(commit(w, err));
     after_commit(w);
 out:

@@ -22,20 +22,24 @@ static const fb_option column_options[] = {
      .example = "order_id"},
 
     {FB_TEXT(C, type), .flags = FB_OPT_REQUIRED,
-     .help = "Type of the column: string, boolean, int8 to int64, uint8 to uint64, float32, "
-             "float64, decimal(P,S), date, time, timestamp, timestamp_ntz, binary, uuid or json.",
+     .help = "Type of the column: string, boolean, int8 to int64, uint8 to uint64, "
+             "float32, float64, decimal(P,S), date, time, timestamp, timestamp_ntz, "
+             "binary, uuid or json.",
      .example = "int64"},
 
     {FB_BOOL(C, nullable), .fallback = "true",
-     .help = "Whether the column may be null; rows that have none are rejected when it is false.",
+     .help = "Whether the column may be null; rows that have none are rejected when it "
+             "is false.",
      .example = "false"},
 
     {FB_BOOL(C, unique), .fallback = "false",
-     .help = "Reject rows whose value stood in an earlier row of the run; nulls are not compared.",
+     .help = "Reject rows whose value stood in an earlier row of the run; nulls are not "
+             "compared.",
      .example = "true"},
 
     {FB_CHOICE(C, mode), .choices = modes,
-     .help = "How exact a value must be, for this column; that of the schema when left out.",
+     .help = "How exact a value must be, for this column; that of the schema when left "
+             "out.",
      .example = "lenient"},
 
     {.name = NULL},
@@ -65,8 +69,8 @@ static const fb_option_set column_set = {
 
 static const fb_option mismatch_options[] = {
     {FB_CHOICE(M, missing_columns), .fallback = "fill_nulls", .choices = missing,
-     .help = "What to do with a message that lacks a column: write null there, which a column "
-             "that is not nullable rejects, or reject the message.",
+     .help = "What to do with a message that lacks a column: write null there, which a "
+             "column that is not nullable rejects, or reject the message.",
      .example = "reject"},
 
     {FB_CHOICE(M, extra_columns), .fallback = "ignore", .choices = extra,
@@ -89,18 +93,18 @@ static const fb_option schema_options[] = {
      .example = "[{name: order_id, type: string, nullable: false}]"},
 
     {FB_CHOICE(S, mode), .fallback = "strict", .choices = modes,
-     .help = "How exact a value must be. strict: \"7\" is no number; lenient: texts that are "
-             "exactly a number, date or boolean are taken. Neither rounds or cuts.",
+     .help = "How exact a value must be. strict: \"7\" is no number; lenient: texts that "
+             "are exactly a number, date or boolean are taken. Neither rounds or cuts.",
      .example = "strict"},
 
     {FB_CHOICE(S, duplicate_keys), .fallback = "reject", .choices = duplicates,
-     .help = "What to do with a message that has a member twice: reject it, or take the first or "
-             "last of them.",
+     .help = "What to do with a message that has a member twice: reject it, or take the "
+             "first or last of them.",
      .example = "reject"},
 
     {FB_CHOICE(S, tombstones), .fallback = "land", .choices = tombstones,
-     .help = "What to do with a message that has a key and no value: a row with nulls, nothing "
-             "(counted as filtered), or a rejected one.",
+     .help = "What to do with a message that has a key and no value: a row with nulls, "
+             "nothing (counted as filtered), or a rejected one.",
      .example = "skip"},
 
     {FB_SECTION(S, mismatch, M, &mismatch_set),
@@ -127,7 +131,8 @@ static fb_code check_schema(fb_reader *reader, void *values, fb_error *err)
             fb_diagnose(reader->found, FB_R_C103, fb_node_place(c->node, "name"),
                         "column \"%s\" is declared twice, first on line %d", c->name,
                         before->node->place.line);
-            fb_diagnose_hint(reader->found, "tables do not tell capital letters from small ones");
+            fb_diagnose_hint(reader->found,
+                             "tables do not tell capital letters from small ones");
             break;
         }
     }
@@ -142,7 +147,8 @@ const fb_option_set fb_schema_set = {
     .check = check_schema,
 };
 
-fb_code fb_schema_from_options(const fb_schema_options *options, fb_schema *out, fb_error *err)
+fb_code fb_schema_from_options(const fb_schema_options *options, fb_schema *out,
+                               fb_error *err)
 {
     fb_code code = FB_OK;
     FB_TRY(fb_schema_reserve(out, options->columns_count, err));

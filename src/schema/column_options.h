@@ -49,7 +49,7 @@ typedef struct fb_schema_options {
 extern const fb_option_set fb_schema_set;
 
 /** Make the schema that `options` declare. `out` is initialised by the caller. */
-FB_MUST_CHECK fb_code fb_schema_from_options(const fb_schema_options *options, fb_schema *out,
-                                             fb_error *err);
+FB_MUST_CHECK fb_code fb_schema_from_options(const fb_schema_options *options,
+                                             fb_schema *out, fb_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* logical.c - see logical.h. */
 #include "schema/logical.h"
 
-enum { MAX_STRUCT_FIELDS = 512 };
+#include "base/alloc.h"
 
 static const duckdb_type flat[] = {
     [FB_KIND_STRING] = DUCKDB_TYPE_VARCHAR,
@@ -28,18 +28,20 @@ static const duckdb_type flat[] = {
 
 static duckdb_logical_type struct_type(const fb_type *type)
 {
-    const char         *names[MAX_STRUCT_FIELDS];
-    duckdb_logical_type members[MAX_STRUCT_FIELDS], made = NULL;
-    size_t              n = 0;
-    if (type->fields_count > MAX_STRUCT_FIELDS) return NULL;
-    for (; n < type->fields_count; n++) {
+    const char         **names = fb_alloc(type->fields_count * sizeof *names);
+    duckdb_logical_type *members = fb_alloc(type->fields_count * sizeof *members), made = NULL;
+    size_t               n = 0;
+    for (; names && members && n < type->fields_count; n++) {
         members[n] = fb_type_logical(&type->fields[n].type);
         if (!members[n]) break;
         names[n] = type->fields[n].name;
     }
-    if (n == type->fields_count) made = duckdb_create_struct_type(members, names, n);
+    if (names && members && n == type->fields_count)
+        made = duckdb_create_struct_type(members, names, n);
     while (n > 0)
         duckdb_destroy_logical_type(&members[--n]);
+    fb_free(names);
+    fb_free(members);
     return made;
 }
 

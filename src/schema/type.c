@@ -80,13 +80,25 @@ static fb_code fail_type(const char *text, fb_error *err)
     return FB_ECONFIG;
 }
 
+/* One or two digits, with blanks around them. @return what follows, NULL when there is none */
+static const char *read_digits(const char *text, unsigned *out)
+{
+    text += strspn(text, " ");
+    size_t size = strspn(text, "0123456789");
+    if (size < 1 || size > 2) return NULL;
+    *out = 0;
+    for (size_t i = 0; i < size; i++)
+        *out = *out * 10 + (unsigned)(text[i] - '0');
+    return text + size + strspn(text + size, " ");
+}
+
 static fb_code parse_decimal(const char *text, const char *rest, fb_type *out, fb_error *err)
 {
-    unsigned precision = 0, scale = 0;
-    int      used = 0;
-    if (sscanf(rest, "(%2u,%2u)%n", &precision, &scale, &used) != 2 || rest[used] != '\0')
-        if (sscanf(rest, "(%2u, %2u)%n", &precision, &scale, &used) != 2 || rest[used] != '\0')
-            return fb_fail(err, C130, "\"%s\" is no decimal type; write decimal(12,2)", text);
+    unsigned    precision = 0, scale = 0;
+    const char *at = *rest == '(' ? read_digits(rest + 1, &precision) : NULL;
+    if (at) at = *at == ',' ? read_digits(at + 1, &scale) : NULL;
+    if (!at || strcmp(at, ")") != 0)
+        return fb_fail(err, C130, "\"%s\" is no decimal type; write decimal(12,2)", text);
     if (precision < 1 || precision > DECIMAL_DIGITS || scale > precision)
         return fb_fail(err, C130,
                        "\"%s\" is no decimal type: at most %d digits, and no more behind "

@@ -9,13 +9,26 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { MAX_SQL = 1 << 20 };
+enum { MAX_SQL = 1 << 20, LOCK_WAIT_MS = 60000 };
 
 struct fb_rejects {
     const fb_rejected_options *options;
     fb_engine                 *engine;
     fb_delta                  *table; ///< NULL for NDJSON
+    fb_lock                    lock;  ///< of the folder of NDJSON files
 };
+
+static fb_code lock_folder(fb_rejects *r, fb_error *err)
+{
+    fb_code code = FB_OK;
+    char    path[FB_MAX_PATH], owner[40];
+    FB_TRY(fb_dir_make(r->options->path, err));
+    FB_TRY(fb_path_join(path, sizeof path, r->options->path, ".lock", err));
+    snprintf(owner, sizeof owner, "pid %ld", (long)getpid());
+    FB_TRY(fb_lock_take(&r->lock, path, owner, LOCK_WAIT_MS, err));
+out:
+    return code;
+}
 
 fb_code fb_rejects_open(const fb_rejected_options *options, fb_engine *engine, fb_rejects **out,
                         fb_error *err)
@@ -25,8 +38,11 @@ fb_code fb_rejects_open(const fb_rejected_options *options, fb_engine *engine, f
     if (!rejects) return fb_fail_memory(err, "the rejected rows");
     rejects->options = options;
     rejects->engine = engine;
+    rejects->lock = FB_LOCK_NONE;
     if (options->format == FB_REJECTED_DELTA)
         FB_TRY(fb_delta_open(options->path, engine, &rejects->table, err));
+    else
+        FB_TRY(lock_folder(rejects, err));
     *out = rejects;
     rejects = NULL;
 out:
@@ -38,6 +54,7 @@ void fb_rejects_close(fb_rejects *rejects)
 {
     if (!rejects) return;
     fb_delta_close(rejects->table);
+    fb_lock_release(&rejects->lock);
     fb_free(rejects);
 }
 
@@ -48,7 +65,7 @@ fb_delta *fb_rejects_table(fb_rejects *rejects) { return rejects->table; }
 static fb_code write_delta(fb_rejects *r, const fb_rejects_batch *batch, fb_error *err)
 {
     fb_code         code = FB_OK;
-    char            path[FB_MAX_PATH];
+    char            path[FB_MAX_PATH] = "";
     fb_buf          sql;
     fb_delta_adds   adds;
     fb_delta_result done;
@@ -63,7 +80,7 @@ static fb_code write_delta(fb_rejects *r, const fb_rejects_batch *batch, fb_erro
     FB_TRY(fb_engine_query(r->engine, fb_buf_text(&sql), &result, err));
     code = fb_delta_adds_from_copy(r->table, batch->schema, &result, &adds, err);
     duckdb_destroy_result(&result);
-    if (code != FB_OK || adds.count == 0) goto out; // all of them were kept before
+    if (code != FB_OK || adds.count == 0) goto out; // all of them are there already
     FB_TRY(fb_step_try("sink.rejects.commit", err));
     code = fb_delta_commit_run(r->table,
                                &(fb_delta_commit){.schema = batch->schema,
@@ -76,6 +93,7 @@ static fb_code write_delta(fb_rejects *r, const fb_rejects_batch *batch, fb_erro
     if (code == FB_OK && fb_delta_checkpoint_if_due(r->table, NULL, &ignored) != FB_OK)
         code = FB_OK; // the next commit tries again
 out:
+    if (code != FB_OK && adds.count == 0 && path[0]) fb_file_remove(path); // a part of it
     fb_delta_adds_clear(&adds);
     fb_buf_clear(&sql);
     return code;
@@ -105,9 +123,10 @@ static void add_ndjson_query(fb_buf *sql, const fb_rejects_batch *batch, int32_t
 static fb_code file_path(const fb_rejects *r, const fb_rejects_batch *batch, const fb_book *book,
                          char path[FB_MAX_PATH], fb_error *err)
 {
-    char name[FB_MAX_NAME + 64];
-    snprintf(name, sizeof name, "%s-%" PRId32 "-%020" PRId64 ".ndjson", batch->topic,
-             book->partition, book->first);
+    char name[FB_MAX_PATH];
+    snprintf(name, sizeof name, "%s-%" PRId32 "-%020" PRId64 "%s%s.ndjson", batch->prefix,
+             book->partition, book->first, batch->repeat ? "-" : "",
+             batch->repeat ? batch->repeat : "");
     return fb_path_join(path, FB_MAX_PATH, r->options->path, name, err);
 }
 
@@ -118,7 +137,7 @@ static fb_code write_partition(fb_rejects *r, const fb_rejects_batch *batch, con
     char    temp[FB_MAX_PATH + 32];
     fb_buf  sql;
     fb_buf_init(&sql, MAX_SQL);
-    snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid());
+    snprintf(temp, sizeof temp, "%s.tmp", path); // nobody else writes: the folder is locked
     fb_buf_add_text(&sql, "COPY ");
     add_ndjson_query(&sql, batch, book->partition);
     fb_buf_add_text(&sql, " TO ");
@@ -160,11 +179,10 @@ static fb_code write_ndjson(fb_rejects *r, const fb_rejects_batch *batch, fb_err
 {
     fb_code code = FB_OK;
     char    path[FB_MAX_PATH];
-    FB_TRY(fb_dir_make(r->options->path, err));
     for (size_t i = 0; i < batch->books->count; i++) {
         const fb_book *book = &batch->books->list[i];
         int64_t        count = 0;
-        if (book->delivered == 0) continue;
+        if (book->next == book->first) continue;
         FB_TRY(count_rows(r, batch, book->partition, &count, err));
         FB_TRY(file_path(r, batch, book, path, err));
         if (count == 0)

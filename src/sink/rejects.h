@@ -3,7 +3,9 @@
  * Both take the rows of a relation of the query engine (check/keeper.h has its columns),
  * before the positions move, and take a repeat without harm: the Delta table has positions
  * of its own, a file is named after the partition and the offset its window begins at, so
- * that a second try replaces it.
+ * that a second try replaces it.  A file could be replaced by a process that has been
+ * overtaken, so a folder of files is locked from opening to closing; whoever has it looks
+ * at the positions before it writes.
  *
  * Threads: one at a time.
  */
@@ -16,7 +18,8 @@
 
 typedef struct fb_rejects fb_rejects;
 
-/** @param options  borrowed, must outlive the sink  @param engine  borrowed as well */
+/** @param options  borrowed, must outlive the sink  @param engine  borrowed as well
+ * @return FB_EBUSY (L001) when another process keeps rejected rows there for a minute */
 FB_MUST_CHECK fb_code fb_rejects_open(const fb_rejected_options *options, fb_engine *engine,
                                       fb_rejects **out, fb_error *err);
 void                  fb_rejects_close(fb_rejects *rejects); ///< NULL is allowed
@@ -27,8 +30,9 @@ fb_delta *fb_rejects_table(fb_rejects *rejects);
 typedef struct fb_rejects_batch {
     const char         *relation; ///< a table or a query in parentheses
     const fb_schema    *schema;   ///< of the relation
-    const char         *topic;
-    const fb_books     *books; ///< which partitions, from which offset: the window's
+    const char         *prefix; ///< NDJSON: how files are named, before -<partition>-<first>
+    const char         *repeat; ///< NDJSON: the run id of a second reading; NULL: the first
+    const fb_books     *books;  ///< which partitions, from which offset: the window's
     const fb_delta_txn *txns;  ///< Delta only
     size_t              txns_count;
     const char         *about; ///< JSON for commitInfo

@@ -9,22 +9,24 @@ typedef fb_rejected_options R;
 typedef fb_sink_options     S;
 
 static const char *const write_modes[] = {"append", NULL};
-static const char *const later_modes[] = {"overwrite", "ignore", "error_if_exists", "merge_scd1",
-                                          "merge_scd2", NULL};
+static const char *const later_modes[] = {"overwrite",  "ignore",     "error_if_exists",
+                                          "merge_scd1", "merge_scd2", NULL};
 static const char *const formats[] = {"delta", NULL};
-static const char *const later_formats[] = {"parquet", "postgres", "duckdb", "iceberg", NULL};
+static const char *const later_formats[] = {"parquet", "postgres", "duckdb", "iceberg",
+                                            NULL};
 static const char *const reject_formats[] = {"delta", "ndjson", NULL};
-static const char *const later_reject_formats[] = {"csv", "parquet", "postgres", "duckdb", NULL};
-static const char *const compressions[] = {"zstd", "snappy", "gzip", "uncompressed", NULL};
+static const char *const later_reject_formats[] = {"csv", "parquet", "postgres", "duckdb",
+                                                   NULL};
+static const char *const compressions[] = {"zstd", "snappy", "gzip", "uncompressed",
+                                           NULL};
 
 static const fb_option delta_options[] = {
     {FB_CHOICE(D, compression), .fallback = "zstd", .choices = compressions,
-     .help = "How the data files are compressed.",
-     .example = "snappy"},
+     .help = "How the data files are compressed.", .example = "snappy"},
 
     {FB_COUNT(D, row_group_size), .fallback = "122880", .min = 2048, .max = 100000000,
-     .help = "Rows of one row group of a data file. Larger groups compress better and take more "
-             "memory to write.",
+     .help = "Rows of one row group of a data file. Larger groups compress better and "
+             "take more memory to write.",
      .example = "122880"},
 
     {.name = NULL},
@@ -38,9 +40,8 @@ static const fb_option_set delta_set = {
 };
 
 static const fb_option accepted_options[] = {
-    {FB_CHOICE(A, format), .fallback = "delta", .choices = formats, .later = later_formats,
-     .help = "Format of the table.",
-     .example = "delta"},
+    {FB_CHOICE(A, format), .fallback = "delta", .choices = formats,
+     .later = later_formats, .help = "Format of the table.", .example = "delta"},
 
     {FB_TEXT(A, path), .flags = FB_OPT_REQUIRED,
      .help = "Folder of the table, created when it is not there.",
@@ -63,12 +64,13 @@ static const fb_option_set accepted_set = {
 static const fb_option rejected_options[] = {
     {FB_CHOICE(R, format), .fallback = "delta", .choices = reject_formats,
      .later = later_reject_formats,
-     .help = "Format of what is kept of rejected rows: a Delta table or files of JSON lines.",
+     .help = "Format of what is kept of rejected rows: a Delta table or files of JSON "
+             "lines.",
      .example = "delta"},
 
     {FB_TEXT(R, path),
-     .help = "Folder of the rejected rows; the accepted path with _rejected behind it when left "
-             "out.",
+     .help = "Folder of the rejected rows; the accepted path with _rejected behind it "
+             "when left out.",
      .example = "./lake/orders_rejected"},
 
     {.name = NULL},
@@ -82,8 +84,8 @@ static const fb_option_set rejected_set = {
 };
 
 static const fb_option sink_options[] = {
-    {FB_CHOICE(S, write_mode), .fallback = "append", .choices = write_modes, .later = later_modes,
-     .help = "How rows meet those that are there.",
+    {FB_CHOICE(S, write_mode), .fallback = "append", .choices = write_modes,
+     .later = later_modes, .help = "How rows meet those that are there.",
      .example = "append"},
 
     {FB_SECTION(S, accepted, A, &accepted_set), .flags = FB_OPT_REQUIRED,
@@ -98,7 +100,8 @@ static const fb_option sink_options[] = {
 };
 
 /* Bring a path to the form that sink_options.h promises. */
-static fb_code take_path(fb_reader *reader, const fb_node *node, const char **path, fb_error *err)
+static fb_code take_path(fb_reader *reader, const fb_node *node, const char **path,
+                         fb_error *err)
 {
     const char *text = *path;
     if (!text) return FB_OK;
@@ -110,8 +113,7 @@ static fb_code take_path(fb_reader *reader, const fb_node *node, const char **pa
         return FB_OK;
     }
     size_t size = strlen(text);
-    while (size > 1 && text[size - 1] == '/')
-        size--;
+    while (size > 1 && text[size - 1] == '/') size--;
     *path = fb_arena_strndup(reader->arena, text, size);
     return *path ? FB_OK : fb_fail_memory(err, "the configuration");
 }

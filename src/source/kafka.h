@@ -58,12 +58,16 @@ FB_MUST_CHECK fb_code fb_kafka_offsets_at(fb_kafka *kafka, const fb_kafka_topic 
                                           int64_t time_ms, int64_t timeout_ms, int64_t *offsets,
                                           fb_error *err);
 
-/** The broker timestamp of the record at `offset`, or -1: how old what waits is. Best
+typedef struct fb_kafka_range {
+    int32_t partition;
+    int64_t first, end; ///< [first, end)
+} fb_kafka_range;
+
+/** The timestamp of the first record of each range, or -1: how old what waits is. Best
  * effort within `timeout_ms`. */
-FB_MUST_CHECK fb_code fb_kafka_timestamps_at(fb_kafka *kafka, const int32_t *partitions,
-                                             const int64_t *offsets, size_t count,
-                                             int64_t timeout_ms, int64_t *timestamps_ms,
-                                             fb_error *err);
+FB_MUST_CHECK fb_code fb_kafka_timestamps_at(fb_kafka *kafka, const fb_kafka_range *ranges,
+                                             size_t count, int64_t timeout_ms,
+                                             int64_t *timestamps_ms, fb_error *err);
 
 /** "3 brokers, SASL_SSL, cluster 9Xw...": for `check`. */
 void fb_kafka_print_about(fb_kafka *kafka, fb_buf *out);
@@ -74,10 +78,6 @@ FB_MUST_CHECK fb_code fb_kafka_group_commit(fb_kafka *kafka, const fb_books *boo
 
 /* --- windows -------------------------------------------------------------------------- */
 
-typedef struct fb_kafka_range {
-    int32_t partition;
-    int64_t first, end; ///< read [first, end)
-} fb_kafka_range;
 
 typedef enum fb_window_end {
     FB_WINDOW_OPEN,

@@ -24,11 +24,12 @@ bool fb_kafka_topic_is_valid(const char *topic)
 static fb_code fail_address(const char *why, fb_error *err)
 {
     fb_code code = fb_fail(err, C114, "the address %s", why);
-    fb_error_hint(err, "write kafka://host:9092/topic; several brokers are separated by commas");
+    fb_error_hint(
+        err, "write kafka://host:9092/topic; several brokers are separated by commas");
     return code;
 }
 
-/* Check one host[:port] and add it to the list. @return what is wrong, NULL when nothing is */
+/* Check one host[:port] and add it to the list. @return what is wrong, or NULL */
 static const char *add_broker(const char *host, size_t size, fb_buf *brokers)
 {
     const char *end = host + size, *stop = end;
@@ -53,8 +54,8 @@ static const char *add_broker(const char *host, size_t size, fb_buf *brokers)
     if (stop < end) {
         size_t length = (size_t)(end - stop) - 1;
         if (length > 0 && length < sizeof digits) memcpy(digits, stop + 1, length);
-        if (strspn(digits, "0123456789") != length || !fb_text_int64(digits, &port) || port < 1 ||
-            port > 65535)
+        if (strspn(digits, "0123456789") != length || !fb_text_int64(digits, &port) ||
+            port < 1 || port > 65535)
             return "has a port that is not 1 to 65535";
     }
     if (brokers->size) fb_buf_add_char(brokers, ',');
@@ -72,20 +73,24 @@ fb_code fb_kafka_address_parse(const char *text, fb_arena *arena, fb_kafka_addre
 
     if (strncmp(text, "kafka://", strlen("kafka://")) != 0)
         return fail_address("does not begin with kafka://", err);
-    if (strchr(text, '@')) return fail_address("holds a user or password; use sasl_username and "
-                                               "sasl_password", err);
+    if (strchr(text, '@'))
+        return fail_address("holds a user or password; use sasl_username and "
+                            "sasl_password",
+                            err);
     slash = strchr(host, '/');
     if (!slash || !slash[1]) return fail_address("names no topic", err);
     if (slash == host) return fail_address("names no host", err);
     if (strpbrk(slash + 1, "/,")) return fail_address("must name one topic", err);
     if (!fb_kafka_topic_is_valid(slash + 1))
-        return fail_address("has a topic that is not 1 to 249 letters, digits, dots, _ or -", err);
+        return fail_address(
+            "has a topic that is not 1 to 249 letters, digits, dots, _ or -", err);
 
     fb_buf_init(&brokers, FB_MAX_CONFIG_BYTES);
     for (const char *end; !why && host < slash; host = end + 1) {
         end = memchr(host, ',', (size_t)(slash - host));
         if (!end) end = slash;
-        why = end == host ? "has an empty host" : add_broker(host, (size_t)(end - host), &brokers);
+        why = end == host ? "has an empty host"
+                          : add_broker(host, (size_t)(end - host), &brokers);
         if (end + 1 == slash) why = "has an empty host";
     }
     if (why) code = fail_address(why, err);
@@ -116,7 +121,8 @@ static bool read_range(const char **text, int32_t *first, int32_t *last)
         if (size == 0 || size >= sizeof digits) return false;
         memcpy(digits, *text, size);
         *text += size;
-        if (!fb_text_int64(digits, &numbers[count]) || numbers[count] > INT32_MAX) return false;
+        if (!fb_text_int64(digits, &numbers[count]) || numbers[count] > INT32_MAX)
+            return false;
         if (++count == 2 || **text != '-') break;
         ++*text;
     }
@@ -137,9 +143,9 @@ fb_code fb_kafka_partitions_parse(const char *text, fb_arena *arena, int32_t **l
         if (!read_range(&at, &first, &last))
             return fb_fail(err, C114, "partitions are written as 0,2-5");
         if ((size_t)last - (size_t)first >= FB_MAX_PARTITIONS - used)
-            return fb_fail(err, C114, "more than %d partitions are named", FB_MAX_PARTITIONS);
-        for (int64_t p = first; p <= last; p++)
-            numbers[used++] = (int32_t)p;
+            return fb_fail(err, C114, "more than %d partitions are named",
+                           FB_MAX_PARTITIONS);
+        for (int64_t p = first; p <= last; p++) numbers[used++] = (int32_t)p;
         at += strspn(at, " ");
         if (*at == '\0') break;
         if (*at != ',') return fb_fail(err, C114, "partitions are written as 0,2-5");

@@ -15,10 +15,10 @@ typedef struct fb_kafka_address {
     const char *topic;
 } fb_kafka_address;
 
-/** Read kafka://host[:port][,host[:port]...]/topic into `arena`. The port is 9092 when left
- * out, an IPv6 address stands in brackets.
- * @return FB_OK; FB_ECONFIG (C114) for anything else; credentials in an address are refused
- *         and not repeated; FB_EMEMORY */
+/** Read kafka://host[:port][,host[:port]...]/topic into `arena`. The port is 9092 when
+ * left out, an IPv6 address stands in brackets.
+ * @return FB_OK; FB_ECONFIG (C114) for anything else; credentials in an address are
+ *         refused and not repeated; FB_EMEMORY */
 FB_MUST_CHECK fb_code fb_kafka_address_parse(const char *text, fb_arena *arena,
                                              fb_kafka_address *out, fb_error *err);
 
@@ -29,6 +29,7 @@ bool fb_kafka_topic_is_valid(const char *topic);
  * @return FB_OK; FB_ECONFIG (C114): not of this form, a partition twice, more than
  *         FB_MAX_PARTITIONS; FB_EMEMORY */
 FB_MUST_CHECK fb_code fb_kafka_partitions_parse(const char *text, fb_arena *arena,
-                                                int32_t **list, size_t *count, fb_error *err);
+                                                int32_t **list, size_t *count,
+                                                fb_error *err);
 
 #endif

@@ -81,7 +81,7 @@ typedef struct fb_kafka_source {
     const char    *group_id;   ///< NULL: no group shows the progress
     int            message_format;
     bool           include_metadata;
-    unsigned       metadata; ///< FB_META_* bits, those of include_metadata added
+    unsigned       metadata;     ///< FB_META_* bits, those of include_metadata added
     int64_t        max_messages; ///< 0: no limit
     int64_t        timeout_ms, max_wait_ms;
     int            auto_offset_reset, on_data_loss, on_recreated;
@@ -91,8 +91,8 @@ typedef struct fb_kafka_source {
     int64_t        max_depth, max_message_bytes;
 
     /** Connection keys written in the source itself. With `path` this is the whole
-     * connection, bootstrap_servers set; with `connection` only `options` counts and is to
-     * be applied after that connection's own. */
+     * connection, bootstrap_servers set; with `connection` only `options` counts and is
+     * to be applied after that connection's own. */
     fb_kafka_connection own;
 
     /** The connection to use: a named one, or &own. Set when the document is read; NULL

@@ -312,9 +312,8 @@ fb_code fb_kafka_offsets_at(fb_kafka *kafka, const fb_kafka_topic *topic, int64_
     return code;
 }
 
-fb_code fb_kafka_timestamps_at(fb_kafka *kafka, const int32_t *partitions, const int64_t *offsets,
-                               size_t count, int64_t timeout_ms, int64_t *timestamps_ms,
-                               fb_error *err)
+fb_code fb_kafka_timestamps_at(fb_kafka *kafka, const fb_kafka_range *ranges, size_t count,
+                               int64_t timeout_ms, int64_t *timestamps_ms, fb_error *err)
 {
     fb_code                          code = FB_OK;
     rd_kafka_t                      *client = NULL;
@@ -326,8 +325,8 @@ fb_code fb_kafka_timestamps_at(fb_kafka *kafka, const int32_t *partitions, const
     fb_kafka_trouble_init(&trouble);
     for (size_t i = 0; i < count; i++) {
         timestamps_ms[i] = -1;
-        rd_kafka_topic_partition_list_add(list, kafka->source->topic, partitions[i])->offset =
-            offsets[i];
+        rd_kafka_topic_partition_list_add(list, kafka->source->topic, ranges[i].partition)->offset =
+            ranges[i].first;
     }
     FB_TRY(fb_kafka_client_new(kafka, &trouble, 1 << 20, &client, err));
     rd_kafka_assign(client, list);
@@ -335,7 +334,7 @@ fb_code fb_kafka_timestamps_at(fb_kafka *kafka, const int32_t *partitions, const
         rd_kafka_message_t *m = rd_kafka_consumer_poll(client, 100);
         if (!m) continue;
         for (size_t i = 0; i < count; i++) {
-            if (partitions[i] != m->partition || timestamps_ms[i] != -1) continue;
+            if (ranges[i].partition != m->partition || timestamps_ms[i] != -1) continue;
             rd_kafka_timestamp_type_t type;
             int64_t                   at = m->err ? -2 : rd_kafka_message_timestamp(m, &type);
             timestamps_ms[i] = at < 0 ? -2 : at;

@@ -79,11 +79,13 @@ TEST(the_json_schema_is_json_and_knows_the_rows)
     yyjson_val *source = yyjson_doc_ptr_get(
         doc, "/properties/pipelines/additionalProperties/properties/source");
     CHECK(yyjson_get_bool(yyjson_obj_get(source, "additionalProperties")) == false);
-    yyjson_val *wait = yyjson_obj_get(yyjson_obj_get(source, "properties"), "max_wait_ms");
+    yyjson_val *wait =
+        yyjson_obj_get(yyjson_obj_get(source, "properties"), "max_wait_ms");
     CHECK_INT(yyjson_get_int(yyjson_obj_get(wait, "default")), 5000);
     CHECK_INT(yyjson_get_int(yyjson_ptr_get(wait, "/anyOf/0/maximum")), 86400000);
-    yyjson_val *column = yyjson_doc_ptr_get(doc, "/properties/pipelines/additionalProperties/"
-                                                 "properties/schema/properties/columns/items");
+    yyjson_val *column =
+        yyjson_doc_ptr_get(doc, "/properties/pipelines/additionalProperties/"
+                                "properties/schema/properties/columns/items");
     CHECK_TEXT(yyjson_get_str(yyjson_ptr_get(column, "/required/0")), "name");
     CHECK(yyjson_ptr_get(source, "/properties/sasl_password/$ref") != NULL);
     CHECK(yyjson_ptr_get(source, "/properties/own") == NULL);

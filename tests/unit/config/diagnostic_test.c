@@ -34,11 +34,13 @@ TEST(all_faults_are_shown_at_once_in_the_words_of_the_manual)
              "\"max_messages\"? [FB-C104]\n"
              "   14 |       max_mesages: 50000}\n"
              "      |       ^^^^^^^^^^^\n"
-             "forebay.yml:22:24: error: \"severity\" must be warn, reject or abort, not \"drop\" "
+             "forebay.yml:22:24: error: \"severity\" must be warn, reject or abort, not "
+             "\"drop\" "
              "[FB-C110]\n"
              "   22 |     policy: {severity: drop}\n"
              "      |                        ^^^^\n"
-             "forebay.yml:9:20: error: environment variable KAFKA_USERNAME is not set [FB-C120]\n"
+             "forebay.yml:9:20: error: environment variable KAFKA_USERNAME is not set "
+             "[FB-C120]\n"
              "  set it, give a default with ${KAFKA_USERNAME:-name}, or remove the key\n"
              "3 errors in forebay.yml; nothing was contacted\n");
 }
@@ -48,17 +50,19 @@ TEST(the_json_form_says_the_same)
     reading r;
     unsetenv("KAFKA_USERNAME");
     reading_of(&r, HEAD "repord: {path: x}\nmemory: 1\n");
-    CHECK_TEXT(r.json,
-               "[\n {\"file\":\"forebay.yml\",\"line\":10,\"column\":1,\"code\":\"FB-C104\","
-               "\"severity\":\"error\",\"message\":\"unknown key \\\"repord\\\"\","
-               "\"suggestion\":\"report\"},\n"
-               " {\"file\":\"forebay.yml\",\"line\":11,\"column\":9,\"code\":\"FB-C112\","
-               "\"severity\":\"error\",\"message\":\"\\\"memory\\\" must be a size, not \\\"1\\\"\","
-               "\"suggestion\":\"write a whole number and B, kB, MB or GB, for example 1GB\"},\n"
-               " {\"file\":\"forebay.yml\",\"line\":9,\"column\":20,\"code\":\"FB-C120\","
-               "\"severity\":\"error\",\"message\":\"environment variable KAFKA_USERNAME is not "
-               "set\",\"suggestion\":\"set it, give a default with ${KAFKA_USERNAME:-name}, or "
-               "remove the key\"}\n]\n");
+    CHECK_TEXT(
+        r.json,
+        "[\n {\"file\":\"forebay.yml\",\"line\":10,\"column\":1,\"code\":\"FB-C104\","
+        "\"severity\":\"error\",\"message\":\"unknown key \\\"repord\\\"\","
+        "\"suggestion\":\"report\"},\n"
+        " {\"file\":\"forebay.yml\",\"line\":11,\"column\":9,\"code\":\"FB-C112\","
+        "\"severity\":\"error\",\"message\":\"\\\"memory\\\" must be a size, not "
+        "\\\"1\\\"\","
+        "\"suggestion\":\"write a whole number and B, kB, MB or GB, for example 1GB\"},\n"
+        " {\"file\":\"forebay.yml\",\"line\":9,\"column\":20,\"code\":\"FB-C120\","
+        "\"severity\":\"error\",\"message\":\"environment variable KAFKA_USERNAME is not "
+        "set\",\"suggestion\":\"set it, give a default with ${KAFKA_USERNAME:-name}, or "
+        "remove the key\"}\n]\n");
     reading_end(&r);
     reading_of(&r, "version: 1\n");
     CHECK_TEXT(r.json, "[]\n");
@@ -76,7 +80,9 @@ TEST(at_most_twenty_are_shown_and_all_are_counted)
     reading_of(&r, text);
     CHECK_HAS(r.shown, "forebay.yml:20:1: error");
     CHECK(strstr(r.shown, "forebay.yml:21:1: error") == NULL);
-    CHECK_HAS(r.shown, "\n35 errors in forebay.yml, the first 20 are shown; nothing was contacted\n");
+    CHECK_HAS(
+        r.shown,
+        "\n35 errors in forebay.yml, the first 20 are shown; nothing was contacted\n");
     CHECK_HAS(r.json, "\"line\":35");
     reading_end(&r);
 }
@@ -93,7 +99,8 @@ TEST(faults_of_several_files_and_flags_are_counted_together)
     CHECK_HAS(r.shown, "--set: error: \"memory\" must be a size, not \"much\" [FB-C112]\n"
                        "  memory=much\n"
                        "         ^^^^\n");
-    CHECK_HAS(r.shown, "3 errors in 2 files and on the command line; nothing was contacted\n");
+    CHECK_HAS(r.shown,
+              "3 errors in 2 files and on the command line; nothing was contacted\n");
     reading_end(&r);
 }
 
@@ -101,13 +108,14 @@ TEST(a_flag_stands_for_its_place)
 {
     reading r;
     reading_begin(&r);
-    CHECK_CODE(fb_document_put(&r.document, "p", "source.max_messages", "-1", "--max-messages",
-                               &r.err),
+    CHECK_CODE(fb_document_put(&r.document, "p", "source.max_messages", "-1",
+                               "--max-messages", &r.err),
                FB_OK, &r.err);
     reading_add(&r, "f.yml", PIPELINE_WITH("      path: kafka://h/t\n"));
     reading_finish(&r, false);
-    CHECK_TEXT(r.shown, "--max-messages: error: \"max_messages\" must be 0 to 1000000000000, not "
-                        "-1 [FB-C113]\n1 error on the command line; nothing was contacted\n");
+    CHECK_TEXT(r.shown,
+               "--max-messages: error: \"max_messages\" must be 0 to 1000000000000, not "
+               "-1 [FB-C113]\n1 error on the command line; nothing was contacted\n");
     CHECK_TEXT(r.err.where, "--max-messages");
     reading_end(&r);
 }
@@ -130,7 +138,8 @@ TEST(a_long_line_is_cut_around_its_caret)
     char    text[2000] = "{memory: 1GB, report: {path: \"";
     size_t  used = strlen(text);
     reading r;
-    for (int i = 0; i < 200; i++) used += (size_t)snprintf(text + used, 9, "\xc3\xa4\xe2\x82\xac-");
+    for (int i = 0; i < 200; i++)
+        used += (size_t)snprintf(text + used, 9, "\xc3\xa4\xe2\x82\xac-");
     snprintf(text + used, sizeof text - used, "\", kep: 5}}\n");
     reading_of(&r, text);
     const char *caret = strstr(r.shown, "      | "), *line = strstr(r.shown, "    1 | ");

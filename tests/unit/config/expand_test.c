@@ -64,7 +64,8 @@ TEST(a_replaced_text_is_not_looked_at_again)
     set_environment();
     becomes("${FBT_TRICK}", "${FBT_SET} $$ \n- a: {b", "");
     reading r;
-    reading_of(&r, PIPELINE_WITH("      path: kafka://h/t\n      group_id: ${FBT_TRICK}\n"));
+    reading_of(&r,
+               PIPELINE_WITH("      path: kafka://h/t\n      group_id: ${FBT_TRICK}\n"));
     CHECK_TEXT(r.shown, "");
     CHECK_TEXT(r.document.pipelines[0].source.group_id, "${FBT_SET} $$ \n- a: {b");
     reading_end(&r);
@@ -76,14 +77,16 @@ TEST(what_is_missing_is_named_and_never_its_neighbours_value)
     becomes("${FBT_UNSET}", "(fault)", "environment variable FBT_UNSET is not set");
     becomes("${FBT_UNSET:?where the brokers are}", "(fault)",
             "environment variable FBT_UNSET is not set: where the brokers are");
-    becomes("${FBT_EMPTY:?needed}", "(fault)", "environment variable FBT_EMPTY is not set: needed");
-    becomes("${FBT_SET}${FBT_UNSET}", "(fault)", "environment variable FBT_UNSET is not set");
+    becomes("${FBT_EMPTY:?needed}", "(fault)",
+            "environment variable FBT_EMPTY is not set: needed");
+    becomes("${FBT_SET}${FBT_UNSET}", "(fault)",
+            "environment variable FBT_UNSET is not set");
     becomes("${FBT_LATIN}", "(fault)", "environment variable FBT_LATIN is not UTF-8");
 }
 
 TEST(a_reference_that_is_none_is_refused)
 {
-    static const char *const bad[] = {"${",      "${}",     "${A",        "${A-b}", "${1A}",
+    static const char *const bad[] = {"${",     "${}",     "${A",       "${A-b}", "${1A}",
                                       "${A B}", "${A:=x}", "${A:-${B}", "${A.b}", NULL};
     for (const char *const *one = bad; *one; one++)
         becomes(*one, "(fault)", "\"${\" is not followed by NAME}");
@@ -110,12 +113,16 @@ TEST(a_value_of_the_environment_is_in_no_message)
 {
     set_environment();
     reading r;
-    reading_of(&r, PIPELINE_WITH("      path: kafka://h/t\n      max_messages: ${FBT_SET}\n"
-                                 "      on_data_loss: ${FBT_SET}\n"
-                                 "      timeout_ms: ${FBT_UNSET:-0}\n"));
-    CHECK_HAS(r.shown, "\"max_messages\" must be a whole number, not \"${FBT_SET}\" [FB-C112]");
-    CHECK_HAS(r.shown, "\"on_data_loss\" must be stop, earliest or latest, not \"${FBT_SET}\"");
-    CHECK_HAS(r.shown, "\"timeout_ms\" must be 1 to 86400000, not ${FBT_UNSET:-0} [FB-C113]");
+    reading_of(&r,
+               PIPELINE_WITH("      path: kafka://h/t\n      max_messages: ${FBT_SET}\n"
+                             "      on_data_loss: ${FBT_SET}\n"
+                             "      timeout_ms: ${FBT_UNSET:-0}\n"));
+    CHECK_HAS(r.shown,
+              "\"max_messages\" must be a whole number, not \"${FBT_SET}\" [FB-C112]");
+    CHECK_HAS(r.shown,
+              "\"on_data_loss\" must be stop, earliest or latest, not \"${FBT_SET}\"");
+    CHECK_HAS(r.shown,
+              "\"timeout_ms\" must be 1 to 86400000, not ${FBT_UNSET:-0} [FB-C113]");
     CHECK(strstr(r.shown, "value") == NULL);
     CHECK(strstr(r.json, "value") == NULL);
     reading_end(&r);

@@ -1,4 +1,5 @@
 /* load_test.c - several files, includes and overrides become one tree. */
+#include "base/alloc.h"
 #include "base/file.h"
 #include "tests/check.h"
 #include "tests/unit/config/reading.h"
@@ -46,7 +47,8 @@ static void add(fb_config *config, const folder *f, const char *name)
     CHECK_CODE(fb_config_add_file(config, path, &err), FB_OK, &err);
 }
 
-static const fb_node *at(const fb_config *config, const char *a, const char *b, const char *c)
+static const fb_node *at(const fb_config *config, const char *a, const char *b,
+                         const char *c)
 {
     const fb_node *node = fb_node_find(config->root, a);
     if (b) node = fb_node_find(node, b);
@@ -63,7 +65,8 @@ TEST(a_later_file_wins_maps_are_merged_and_lists_replaced)
     fb_config config;
     fb_error  err;
     fb_config_init(&config);
-    const char one[] = "a: {x: 1, y: [1, 2], z: {k: 1}}\nb: 1\n", two[] = "a: {y: [3], z: {l: 2}}\nb:\n";
+    const char one[] = "a: {x: 1, y: [1, 2], z: {k: 1}}\nb: 1\n",
+               two[] = "a: {y: [3], z: {l: 2}}\nb:\n";
     CHECK_CODE(fb_config_add_text(&config, "one", one, strlen(one), &err), FB_OK, &err);
     CHECK_CODE(fb_config_add_text(&config, "two", two, strlen(two), &err), FB_OK, &err);
     CHECK_TEXT(at(&config, "a", "x", NULL)->text, "1");
@@ -79,11 +82,12 @@ TEST(a_file_that_is_not_there_is_said_so)
 {
     reading r;
     reading_begin(&r);
-    CHECK_CODE(fb_config_add_file(&r.document.config, "/nowhere/forebay.yml", &r.err), FB_OK,
-               &r.err);
+    CHECK_CODE(fb_config_add_file(&r.document.config, "/nowhere/forebay.yml", &r.err),
+               FB_OK, &r.err);
     reading_finish(&r, false);
-    CHECK_TEXT(r.shown, "error: cannot read /nowhere/forebay.yml: No such file or directory "
-                        "[FB-C101]\n1 error; nothing was contacted\n");
+    CHECK_TEXT(r.shown,
+               "error: cannot read /nowhere/forebay.yml: No such file or directory "
+               "[FB-C101]\n1 error; nothing was contacted\n");
     CHECK(r.code == FB_ECONFIG && r.err.reason == FB_R_C101);
     reading_end(&r);
 }
@@ -92,7 +96,8 @@ TEST(a_file_without_end_is_not_read_to_its_end)
 {
     reading r;
     reading_begin(&r);
-    CHECK_CODE(fb_config_add_file(&r.document.config, "/dev/zero", &r.err), FB_OK, &r.err);
+    CHECK_CODE(fb_config_add_file(&r.document.config, "/dev/zero", &r.err), FB_OK,
+               &r.err);
     reading_finish(&r, false);
     CHECK_HAS(r.shown, "/dev/zero:1:1: error: the file is larger than 1 MiB [FB-C102]");
     reading_end(&r);
@@ -191,8 +196,9 @@ TEST(set_takes_yaml_and_makes_maps_on_the_way)
 
 TEST(set_without_a_key_or_into_a_list_is_refused)
 {
-    static const char *const bad[] = {"a",       "=1",    ".a=1",  "a.=1",  "a..b=1", "\"a=1",
-                                      "a\"b=1", "a b", "\"\"=1", "\"a\"b=1", NULL};
+    static const char *const bad[] = {"a",      "=1",       ".a=1",   "a.=1",
+                                      "a..b=1", "\"a=1",    "a\"b=1", "a b",
+                                      "\"\"=1", "\"a\"b=1", NULL};
     for (const char *const *one = bad; *one; one++) {
         fb_config config;
         fb_config_init(&config);
@@ -204,15 +210,16 @@ TEST(set_without_a_key_or_into_a_list_is_refused)
     fb_config_init(&config);
     set(&config, "a=[1]");
     set(&config, "a.b=2");
-    CHECK_TEXT(first_message(&config), "\"a\" is a list, which can only be set as a whole");
+    CHECK_TEXT(first_message(&config),
+               "\"a\" is a list, which can only be set as a whole");
     fb_config_clear(&config);
 }
 
 TEST(a_flag_is_taken_word_for_word)
 {
     static const char *const keys[] = {"a", "b.c", NULL};
-    fb_config config;
-    fb_error  err;
+    fb_config                config;
+    fb_error                 err;
     fb_config_init(&config);
     CHECK_CODE(fb_config_put(&config, keys, "${HOME}: [x", "--flag", &err), FB_OK, &err);
     const fb_node *node = at(&config, "a", "b.c", NULL);
@@ -221,4 +228,58 @@ TEST(a_flag_is_taken_word_for_word)
     CHECK(node->is_verbatim);
     CHECK_TEXT(node->place.file->name, "--flag");
     fb_config_clear(&config);
+}
+
+/* Load a file and its include with the nth allocation failing. @return how many failed */
+static int load_failing(const char *path, int nth, fb_code *code)
+{
+    fb_config config;
+    fb_error  err;
+    fb_config_init(&config);
+    fb_alloc_fail_at(nth);
+    *code = fb_config_add_file(&config, path, &err);
+    if (*code == FB_OK) *code = fb_config_add_file(&config, path, &err);
+    if (*code == FB_OK) *code = fb_diagnostics_check(&config.found, &err);
+    int failed = fb_alloc_fail_at(0);
+    fb_config_clear(&config);
+    return failed;
+}
+
+TEST(no_allocation_failure_of_a_file_and_its_include_leaks_or_passes)
+{
+    folder  f;
+    char    path[256];
+    fb_code code;
+    int     nth = 1;
+    folder_make(&f);
+    folder_write(&f, "main.yml", "include: [sub/one.yml]\na: {x: 1, y: '${HOME}'}\n");
+    folder_write(&f, "sub/one.yml", "a: {z: 2}\nb: [1, 2]\n");
+    snprintf(path, sizeof path, "%s/main.yml", f.path);
+    for (; load_failing(path, nth, &code) > 0; nth++)
+        if (code != FB_EMEMORY)
+            check_failed(CHECK_SITE("allocation"), "%d failed and the code is %d", nth,
+                         (int)code);
+    CHECK(nth > 6);
+    CHECK_INT(code, FB_OK);
+    folder_remove(&f);
+}
+
+TEST(a_hundred_thousand_settings_are_merged_at_once)
+{
+    fb_config config;
+    fb_error  err;
+    char     *text = malloc(1 << 20);
+    REQUIRE(text != NULL);
+    fb_config_init(&config);
+    for (int layer = 0; layer < 2; layer++) {
+        size_t used = 0;
+        for (int i = 0; i < 49000; i++)
+            used +=
+                (size_t)snprintf(text + used, (1 << 20) - used, "k%d_%d: 1\n", layer, i);
+        CHECK_CODE(fb_config_add_text(&config, "f", text, used, &err), FB_OK, &err);
+    }
+    CHECK(config.found.errors == 0);
+    CHECK_INT(config.root->count, 98000);
+    fb_config_clear(&config);
+    free(text);
 }

@@ -36,8 +36,8 @@ static inline void reading_finish(reading *r, bool allows_inline_secrets)
 
 static inline void reading_add(reading *r, const char *name, const char *text)
 {
-    CHECK_CODE(fb_config_add_text(&r->document.config, name, text, strlen(text), &r->err), FB_OK,
-               &r->err);
+    CHECK_CODE(fb_config_add_text(&r->document.config, name, text, strlen(text), &r->err),
+               FB_OK, &r->err);
 }
 
 static inline void reading_of(reading *r, const char *text)
@@ -79,7 +79,7 @@ static inline void is_refused(const char *text, const char *reason, const char *
 
 /* The one pipeline `p`, with lines added to its source. */
 #define PIPELINE_WITH(source_lines)                                                      \
-    "pipelines:\n  p:\n    source:\n      message_format: raw\n" source_lines             \
+    "pipelines:\n  p:\n    source:\n      message_format: raw\n" source_lines            \
     "    sink: {accepted: {path: ./t}}\n"
 
 #endif

@@ -102,16 +102,17 @@ TEST(one_newline_at_the_end_of_a_file_is_cut)
     reveals_file("pw\r\n", 4, "pw");
     reveals_file("pw\n\n", 4, "pw\n");
     reveals_file(" p w ", 5, " p w ");
-    reveals_file("", 0, "!it is empty");
-    reveals_file("\n", 1, "!it is empty");
-    reveals_file("a\0b", 3, "!it holds a NUL");
-    reveals_file("0123456789012345678901234567890123456789012345678901234567890123456789", 70,
-                 "!it is too large");
-    fb_secret missing = {FB_SECRET_FILE, "/nowhere/pw"}, folder = {FB_SECRET_FILE, "/tmp"};
-    char      value[64];
-    fb_error  err;
+    reveals_file("", 0, "!is empty");
+    reveals_file("\n", 1, "!is empty");
+    reveals_file("a\0b", 3, "!holds a NUL");
+    reveals_file("0123456789012345678901234567890123456789012345678901234567890123456789",
+                 70, "!is too large");
+    fb_secret missing = {FB_SECRET_FILE, "/nowhere/pw"},
+              folder = {FB_SECRET_FILE, "/tmp"};
+    char     value[64];
+    fb_error err;
     CHECK(fb_secret_reveal(&missing, value, sizeof value, &err) == FB_ECONFIG);
-    CHECK_TEXT(err.what, "the secret in /nowhere/pw cannot be used: No such file or directory");
+    CHECK_TEXT(err.what, "cannot read /nowhere/pw: No such file or directory");
     CHECK(fb_secret_reveal(&folder, value, sizeof value, &err) == FB_ECONFIG);
     CHECK_HAS(err.what, "Is a directory");
 }
@@ -148,7 +149,8 @@ static void hides(const char *text, const char *words)
     CHECK(r.code == FB_ECONFIG);
     CHECK_HAS(r.shown, words);
     CHECK_HAS(r.shown, "***");
-    if (strstr(r.shown, "CANARY") || strstr(r.json, "CANARY") || strstr(r.err.what, "CANARY"))
+    if (strstr(r.shown, "CANARY") || strstr(r.json, "CANARY") ||
+        strstr(r.err.what, "CANARY"))
         check_failed(CHECK_SITE("canary"), "was shown:\n%s%s", r.shown, r.json);
     reading_end(&r);
 }
@@ -159,13 +161,14 @@ TEST(a_literal_secret_is_refused_and_not_shown)
     reading_of(&r, "connections:\n  e:\n    type: kafka\n    bootstrap_servers: h\n"
                    "    security_protocol: SASL_SSL\n    sasl_mechanism: PLAIN\n"
                    "    sasl_username: u\n    sasl_password: " CANARY " # mine\n");
-    CHECK_TEXT(r.shown,
-               "forebay.yml:8:20: error: \"sasl_password\" holds the secret itself [FB-C122]\n"
-               "    8 |     sasl_password: ***\n"
-               "      |                    ^^^\n"
-               "  write where it is kept, env://NAME or file:///path, or give "
-               "--allow-inline-secrets\n"
-               "1 error in forebay.yml; nothing was contacted\n");
+    CHECK_TEXT(
+        r.shown,
+        "forebay.yml:8:20: error: \"sasl_password\" holds the secret itself [FB-C122]\n"
+        "    8 |     sasl_password: ***\n"
+        "      |                    ^^^\n"
+        "  write where it is kept, env://NAME or file:///path, or give "
+        "--allow-inline-secrets\n"
+        "1 error in forebay.yml; nothing was contacted\n");
     reading_end(&r);
 }
 
@@ -175,20 +178,26 @@ TEST(a_secret_is_hidden_whatever_else_is_wrong_with_its_line)
 {
     hides(HEAD "{type: kafka, sasl_password: " CANARY ", bootstrap_server: h}\n",
           "unknown key \"bootstrap_server\"");
-    hides(HEAD "{type: kafka, sasl_pasword: " CANARY "}\n", "unknown key \"sasl_pasword\"");
-    hides(HEAD "{type: kafka, password: " CANARY "}\n", "is called \"sasl_password\" here");
-    hides(HEAD "{type: kafka, options: {sasl.password: " CANARY "}}\n", "\"sasl.password\" cannot");
-    hides(HEAD "{type: kafka, options: {ssl.key.pem: " CANARY "}}\n", "holds the secret itself");
+    hides(HEAD "{type: kafka, sasl_pasword: " CANARY "}\n",
+          "unknown key \"sasl_pasword\"");
+    hides(HEAD "{type: kafka, password: " CANARY "}\n",
+          "is called \"sasl_password\" here");
+    hides(HEAD "{type: kafka, options: {sasl.password: " CANARY "}}\n",
+          "\"sasl.password\" cannot");
+    hides(HEAD "{type: kafka, options: {ssl.key.pem: " CANARY "}}\n",
+          "holds the secret itself");
     hides(HEAD "{type: kafka, bootstrap_servers: h, ssl_key_password: \"" CANARY "\"}\n",
           "\"ssl_key_password\"");
-    hides(HEAD "{type: kafka, sasl_password: 'x" CANARY "${HOME}'}\n", "holds the secret itself");
+    hides(HEAD "{type: kafka, sasl_password: 'x" CANARY "${HOME}'}\n",
+          "holds the secret itself");
     hides(HEAD "{type: kafka, sasl_password: \"${FBT_NO:-" CANARY "}\"}\n",
           "holds the secret itself");
 }
 
 TEST(a_secret_is_hidden_in_a_line_that_is_no_yaml)
 {
-    hides(HEAD "{type: kafka, sasl_password: " CANARY ", x: ${y}}\n", "cannot be read as YAML");
+    hides(HEAD "{type: kafka, sasl_password: " CANARY ", x: ${y}}\n",
+          "cannot be read as YAML");
     hides("{a: ${X}, sasl_password: \"" CANARY "\"\n", "cannot be read as YAML");
     hides("{sasl_password: " CANARY " \x01}\n", "control character");
     hides("sasl_password: " CANARY "\xff\n", "not UTF-8");
@@ -205,12 +214,14 @@ TEST(a_secret_on_the_command_line_is_hidden)
 {
     reading r;
     reading_begin(&r);
-    CHECK_CODE(fb_config_set(&r.document.config, "connections.e.sasl_password=" CANARY, &r.err),
+    CHECK_CODE(
+        fb_config_set(&r.document.config, "connections.e.sasl_password=" CANARY, &r.err),
+        FB_OK, &r.err);
+    CHECK_CODE(
+        fb_config_set(&r.document.config, "connections.e.sasl_pasword=" CANARY, &r.err),
+        FB_OK, &r.err);
+    CHECK_CODE(fb_config_set(&r.document.config, "connections.e.token:=[" CANARY, &r.err),
                FB_OK, &r.err);
-    CHECK_CODE(fb_config_set(&r.document.config, "connections.e.sasl_pasword=" CANARY, &r.err),
-               FB_OK, &r.err);
-    CHECK_CODE(fb_config_set(&r.document.config, "connections.e.token:=[" CANARY, &r.err), FB_OK,
-               &r.err);
     reading_finish(&r, false);
     CHECK_HAS(r.shown, "  connections.e.sasl_password=***\n");
     CHECK(strstr(r.shown, "CANARY") == NULL && strstr(r.json, "CANARY") == NULL);
@@ -219,7 +230,8 @@ TEST(a_secret_on_the_command_line_is_hidden)
 
 TEST(a_secret_of_several_lines_is_hidden_whole)
 {
-    hides("connections:\n  e:\n    type: kafka\n    bootstrap_servers: h\n    ssl_key_password: |\n"
+    hides("connections:\n  e:\n    type: kafka\n    bootstrap_servers: h\n    "
+          "ssl_key_password: |\n"
           "      " CANARY "\n      " CANARY "\n",
           "holds the secret itself");
 }
@@ -229,9 +241,10 @@ TEST(an_inline_secret_is_taken_when_it_is_allowed)
     reading r;
     char    value[64];
     reading_begin(&r);
-    reading_add(&r, "f", "connections:\n  e: {type: kafka, bootstrap_servers: h, "
-                         "security_protocol: SASL_SSL, sasl_mechanism: PLAIN, sasl_username: u, "
-                         "sasl_password: pa$$word}\n");
+    reading_add(&r, "f",
+                "connections:\n  e: {type: kafka, bootstrap_servers: h, "
+                "security_protocol: SASL_SSL, sasl_mechanism: PLAIN, sasl_username: u, "
+                "sasl_password: pa$$word}\n");
     reading_finish(&r, true);
     CHECK_TEXT(r.shown, "");
     const fb_secret *secret = &r.document.connections[0].kafka.sasl_password;

@@ -19,13 +19,15 @@ static void parse(parsed *p, const char *text, size_t size)
     static fb_config_file file;
     memset(p, 0, sizeof *p);
     fb_config_init(&p->config);
-    file = (fb_config_file){.name = "f.yml", .text = (char *)(uintptr_t)text, .size = size};
+    file =
+        (fb_config_file){.name = "f.yml", .text = (char *)(uintptr_t)text, .size = size};
     p->code = fb_yaml_read(&p->config.tree, &file, &p->root, &p->err);
 }
 
 static void parse_text(parsed *p, const char *text) { parse(p, text, strlen(text)); }
 
-static void refuses(const char *text, size_t size, const char *words, int line, int column)
+static void refuses(const char *text, size_t size, const char *words, int line,
+                    int column)
 {
     parsed p;
     parse(&p, text, size);
@@ -85,7 +87,8 @@ TEST(what_means_nothing_is_as_if_left_out_but_in_quotes_it_is_a_text)
     parse_text(&p, "a: null\nb: ~\nc: \"\"\nd: 'null'\ne: !!str null\n");
     REQUIRE(p.root != NULL);
     CHECK(!fb_node_has(p.root, "a") && !fb_node_has(p.root, "b"));
-    CHECK(fb_node_has(p.root, "c") && fb_node_has(p.root, "d") && fb_node_has(p.root, "e"));
+    CHECK(fb_node_has(p.root, "c") && fb_node_has(p.root, "d") &&
+          fb_node_has(p.root, "e"));
     fb_config_clear(&p.config);
 }
 
@@ -103,7 +106,9 @@ TEST(bytes_that_are_no_text_are_refused_and_not_taken_for_the_end)
     refuses("a: 1\nb: \xff\n", 10, "the byte 0xFF here is not UTF-8", 2, 4);
     refuses("a: 1\0b", 6, "the control character 0x00 cannot stand in YAML", 1, 5);
     refuses("a: \x1b[31m\n", 9, "the control character 0x1B", 1, 4);
-    refuses("\xff\xfe" "a\0", 4, "not UTF-8", 1, 1);
+    refuses("\xff\xfe"
+            "a\0",
+            4, "not UTF-8", 1, 1);
     refuses_text("a: \"x\\0y\"\n", "a text cannot hold a NUL", 1, 5);
 }
 
@@ -118,13 +123,14 @@ TEST(parts_of_yaml_that_hide_something_are_refused)
 
 TEST(a_key_that_stands_twice_is_refused_with_both_places)
 {
-    refuses_text("a: 1\nb: 2\na: 3\n", "key \"a\" stands twice in this map, first on line 1", 3, 1);
+    refuses_text("a: 1\nb: 2\na: 3\n",
+                 "key \"a\" stands twice in this map, first on line 1", 3, 1);
     refuses_text("x: {a: 1, 'a': 2}\n", "key \"a\" stands twice", 1, 12);
 }
 
 TEST(a_file_of_one_mib_is_read_and_one_byte_more_is_not)
 {
-    char *text = malloc(FB_MAX_CONFIG_BYTES + 1);
+    char  *text = malloc(FB_MAX_CONFIG_BYTES + 1);
     parsed p;
     REQUIRE(text != NULL);
     memset(text, ' ', FB_MAX_CONFIG_BYTES + 1);
@@ -154,7 +160,8 @@ TEST(an_alias_cannot_make_a_tree_deeper_than_its_file_may_be)
     char text[400] = "a: &a ";
     memset(text + 6, '[', 40);
     memset(text + 46, ']', 40);
-    strcpy(text + 86, "\nb: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[ *a ]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n");
+    strcpy(text + 86,
+           "\nb: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[ *a ]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n");
     refuses_text(text, "nested deeper than 64 levels", 2, 36);
 }
 
@@ -163,9 +170,10 @@ TEST(an_alias_bomb_is_refused_at_once)
     char   text[4000] = "a0: &a0 x\n";
     size_t used = strlen(text);
     for (int i = 1; i < 30; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i,
-                                 i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used,
+                             "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i,
+                             i, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
     refuses_text(text, "more than 100000 values", 7, 15);
     refuses_text("a: &a [*a]\n", "the alias *a stands inside what it stands for", 1, 9);
 }
@@ -202,7 +210,8 @@ static bool is_same(const fb_node *node, yyjson_val *json)
     yyjson_val *key, *item;
     if (yyjson_is_null(json)) return node->kind == FB_NODE_NULL;
     if (yyjson_is_obj(json)) {
-        if (node->kind != FB_NODE_MAP || node->count != yyjson_obj_size(json)) return false;
+        if (node->kind != FB_NODE_MAP || node->count != yyjson_obj_size(json))
+            return false;
         yyjson_obj_foreach(json, index, count, key, item)
         {
             const fb_node *child = fb_node_find(node, yyjson_get_str(key));
@@ -212,7 +221,8 @@ static bool is_same(const fb_node *node, yyjson_val *json)
     }
     if (yyjson_is_arr(json)) {
         const fb_node *child = node->first;
-        if (node->kind != FB_NODE_LIST || node->count != yyjson_arr_size(json)) return false;
+        if (node->kind != FB_NODE_LIST || node->count != yyjson_arr_size(json))
+            return false;
         yyjson_arr_foreach(json, index, count, item)
         {
             if (!is_same(child, item)) return false;
@@ -240,16 +250,19 @@ static void run_case(yyjson_val *one, tally *count)
     parsed      p;
     parse(&p, yaml, yyjson_get_len(yyjson_obj_get(one, "yaml")));
     CHECK_CODE(p.code, FB_OK, &p.err);
-    yyjson_doc *want = json ? yyjson_read(json, strlen(json), YYJSON_READ_NUMBER_AS_RAW) : NULL;
+    yyjson_doc *want =
+        json ? yyjson_read(json, strlen(json), YYJSON_READ_NUMBER_AS_RAW) : NULL;
     if (must_fail) {
-        if (p.config.found.errors == 0) check_failed(CHECK_SITE(id), "is invalid and was read");
+        if (p.config.found.errors == 0)
+            check_failed(CHECK_SITE(id), "is invalid and was read");
         count->refused_rightly++;
     } else if (p.config.found.errors) {
         count->refused++;
     } else if (!want || !p.root) {
         count->unjudged++;
     } else {
-        if (!is_same(p.root, yyjson_doc_get_root(want))) check_failed(CHECK_SITE(id), "differs");
+        if (!is_same(p.root, yyjson_doc_get_root(want)))
+            check_failed(CHECK_SITE(id), "differs");
         count->same++;
     }
     yyjson_doc_free(want);

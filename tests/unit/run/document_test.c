@@ -1,4 +1,4 @@
-/* document_test.c - whole configurations: names between sections, and the command line. */
+/* document_test.c - whole configurations: names between sections, the command line. */
 #include "run/document.h"
 #include "tests/unit/config/reading.h"
 
@@ -45,9 +45,10 @@ TEST(the_sample_of_the_manual_is_read)
 
 TEST(json_is_read_as_well)
 {
-    reads_as("{\"version\":\"1\",\"pipelines\":{\"p\":{\"source\":{\"path\":\"kafka://h/t\","
-             "\"message_format\":\"text\"},\"sink\":{\"accepted\":{\"path\":\"t\"}}}}}",
-             "");
+    reads_as(
+        "{\"version\":\"1\",\"pipelines\":{\"p\":{\"source\":{\"path\":\"kafka://h/t\","
+        "\"message_format\":\"text\"},\"sink\":{\"accepted\":{\"path\":\"t\"}}}}}",
+        "");
 }
 
 TEST(a_connection_that_is_not_declared_leads_to_one_that_is)
@@ -55,12 +56,13 @@ TEST(a_connection_that_is_not_declared_leads_to_one_that_is)
     reading r;
     reading_begin(&r);
     reading_add(&r, "forebay.yml", manual);
-    CHECK_CODE(fb_config_set(&r.document.config, "pipelines.orders.source.connection=event",
-                             &r.err),
+    CHECK_CODE(fb_config_set(&r.document.config,
+                             "pipelines.orders.source.connection=event", &r.err),
                FB_OK, &r.err);
     reading_finish(&r, false);
-    CHECK_HAS(r.shown, "--set: error: there is no connection \"event\", did you mean \"events\"? "
-                       "[FB-C116]");
+    CHECK_HAS(r.shown,
+              "--set: error: there is no connection \"event\", did you mean \"events\"? "
+              "[FB-C116]");
     reading_end(&r);
 }
 
@@ -82,10 +84,11 @@ TEST(json_messages_need_columns_and_others_take_none)
     is_refused("pipelines:\n  p:\n    source: {path: 'kafka://h/t'}\n"
                "    sink: {accepted: {path: t}}\n",
                "FB-C106", "\"schema.columns\" is missing in \"p\"");
-    is_refused("pipelines:\n  p:\n    source: {path: 'kafka://h/t', message_format: raw}\n"
-               "    schema: {columns: [{name: a, type: string}]}\n"
-               "    sink: {accepted: {path: t}}\n",
-               "FB-C115", "\"columns\" is for JSON");
+    is_refused(
+        "pipelines:\n  p:\n    source: {path: 'kafka://h/t', message_format: raw}\n"
+        "    schema: {columns: [{name: a, type: string}]}\n"
+        "    sink: {accepted: {path: t}}\n",
+        "FB-C115", "\"columns\" is for JSON");
     is_refused("pipelines:\n  p: {schema: {mode: strict}}\n", "FB-C106",
                "\"source\" is missing in \"p\"");
     is_refused("pipelines:\n  p: {source: {path: 'kafka://h/t', message_format: raw}}\n",
@@ -97,7 +100,8 @@ TEST(a_column_cannot_be_called_as_one_that_is_added)
     is_refused("pipelines:\n  p:\n    source: {path: 'kafka://h/t', metadata: [offset]}\n"
                "    schema: {columns: [{name: _kafka_offset, type: int64}]}\n"
                "    sink: {accepted: {path: t}}\n",
-               "FB-C103", "column \"_kafka_offset\" is added by the metadata of the source too");
+               "FB-C103",
+               "column \"_kafka_offset\" is added by the metadata of the source too");
     reads_as("pipelines:\n  p:\n    source: {path: 'kafka://h/t', metadata: [offset]}\n"
              "    schema: {columns: [{name: _kafka_key, type: string}]}\n"
              "    sink: {accepted: {path: t}}\n",
@@ -112,9 +116,10 @@ TEST(the_rules_of_state_and_connections_hold)
                "\"type\" is missing in \"e\"");
     is_refused("connections: {e: {type: s3}}\n", "FB-C111",
                "\"type\" must be kafka in this version, not \"s3\"");
-    is_refused("pipelines:\n  p:\n    source: {path: 'kafka://h/t', message_format: raw}\n"
-               "    sink: {accepted: {path: t}}\n    state: {path: x}\n",
-               "FB-C115", "\"path\" needs store: file");
+    is_refused(
+        "pipelines:\n  p:\n    source: {path: 'kafka://h/t', message_format: raw}\n"
+        "    sink: {accepted: {path: t}}\n    state: {path: x}\n",
+        "FB-C115", "\"path\" needs store: file");
     is_refused("include: [x]\n", "FB-C124", "\"include\" is followed in files only");
 }
 
@@ -127,11 +132,12 @@ TEST(a_pipeline_is_made_on_the_command_line)
                                         "./lake/orders", NULL, name, &r.err),
                FB_OK, &r.err);
     CHECK_TEXT(name, "orders.v1");
-    CHECK_CODE(fb_document_put(&r.document, name, "source.max_messages", "5", "--max-messages",
-                               &r.err),
+    CHECK_CODE(fb_document_put(&r.document, name, "source.max_messages", "5",
+                               "--max-messages", &r.err),
                FB_OK, &r.err);
-    CHECK_CODE(fb_document_put_client_option(&r.document, name, "session.timeout.ms=7", &r.err),
-               FB_OK, &r.err);
+    CHECK_CODE(
+        fb_document_put_client_option(&r.document, name, "session.timeout.ms=7", &r.err),
+        FB_OK, &r.err);
     reading_finish(&r, false);
     CHECK_TEXT(r.shown, "");
     const fb_pipeline *p;
@@ -152,12 +158,13 @@ TEST(a_pipeline_of_the_command_line_takes_no_name_that_is_there)
     char    name[FB_MAX_NAME];
     reading_begin(&r);
     reading_add(&r, "forebay.yml", manual);
-    CHECK(fb_document_put_pipeline(&r.document, "kafka://h/orders", "t", NULL, name, &r.err) ==
-          FB_ECONFIG);
+    CHECK(fb_document_put_pipeline(&r.document, "kafka://h/orders", "t", NULL, name,
+                                   &r.err) == FB_ECONFIG);
     CHECK_TEXT(r.err.what, "the configuration has a pipeline \"orders\" already");
     CHECK(fb_document_put_pipeline(&r.document, "kafka://h", "t", NULL, name, &r.err) ==
           FB_ECONFIG);
-    CHECK_CODE(fb_document_put_pipeline(&r.document, "kafka://h/orders", "t", "two", name, &r.err),
+    CHECK_CODE(fb_document_put_pipeline(&r.document, "kafka://h/orders", "t", "two", name,
+                                        &r.err),
                FB_OK, &r.err);
     reading_finish(&r, false);
     CHECK_TEXT(r.shown, "");
@@ -170,17 +177,20 @@ TEST(flags_win_over_the_file_and_are_judged_like_it)
     reading r;
     reading_begin(&r);
     reading_add(&r, "forebay.yml", manual);
-    CHECK_CODE(fb_document_put(&r.document, "orders", "policy.severity", "drop", "--severity",
-                               &r.err),
+    CHECK_CODE(fb_document_put(&r.document, "orders", "policy.severity", "drop",
+                               "--severity", &r.err),
                FB_OK, &r.err);
-    CHECK_CODE(fb_document_put_client_option(&r.document, "orders", "group.id=g", &r.err), FB_OK,
+    CHECK_CODE(fb_document_put_client_option(&r.document, "orders", "group.id=g", &r.err),
+               FB_OK, &r.err);
+    CHECK_CODE(fb_document_put_client_option(&r.document, "orders", "=g", &r.err), FB_OK,
                &r.err);
-    CHECK_CODE(fb_document_put_client_option(&r.document, "orders", "=g", &r.err), FB_OK, &r.err);
     reading_finish(&r, false);
-    CHECK_HAS(r.shown, "--severity: error: \"severity\" must be warn, reject or abort, not "
-                       "\"drop\" [FB-C110]\n");
-    CHECK_HAS(r.shown, "--kafka-option: error: \"group.id\" cannot be set here: write group_id in "
-                       "the source [FB-C117]\n");
+    CHECK_HAS(r.shown,
+              "--severity: error: \"severity\" must be warn, reject or abort, not "
+              "\"drop\" [FB-C110]\n");
+    CHECK_HAS(r.shown,
+              "--kafka-option: error: \"group.id\" cannot be set here: write group_id in "
+              "the source [FB-C117]\n");
     CHECK_HAS(r.shown, "error: -X takes NAME=VALUE [FB-C119]\n");
     reading_end(&r);
 }

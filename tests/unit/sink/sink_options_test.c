@@ -1,4 +1,4 @@
-/* sink_options_test.c - paths of tables, and where rejected rows go when nothing is said. */
+/* sink_options_test.c - paths of tables, and where rejected rows go by default. */
 #include "sink/sink_options.h"
 #include "tests/unit/config/reading.h"
 
@@ -33,8 +33,10 @@ static void says(const char *sink, const char *words)
 
 TEST(rejected_rows_go_beside_the_table_unless_it_is_said)
 {
-    has_paths("{accepted: {path: ./lake/orders}}", "./lake/orders", "./lake/orders_rejected");
-    has_paths("{accepted: {path: ./lake/orders//}}", "./lake/orders", "./lake/orders_rejected");
+    has_paths("{accepted: {path: ./lake/orders}}", "./lake/orders",
+              "./lake/orders_rejected");
+    has_paths("{accepted: {path: ./lake/orders//}}", "./lake/orders",
+              "./lake/orders_rejected");
     has_paths("{accepted: {path: 'file:///lake/o'}}", "/lake/o", "/lake/o_rejected");
     has_paths("{accepted: {path: a}, rejected: {format: ndjson}}", "a", "a_rejected");
     has_paths("{accepted: {path: a}, rejected: {path: b/}}", "a", "b");
@@ -68,7 +70,8 @@ TEST(data_files_are_compressed_with_zstd_unless_it_is_said)
     CHECK_INT(r.document.pipelines[0].sink.accepted.delta.compression, FB_COMPRESS_ZSTD);
     CHECK_INT(r.document.pipelines[0].sink.accepted.delta.row_group_size, 122880);
     reading_end(&r);
-    sink_of(&r, "{accepted: {path: a, delta: {compression: uncompressed, row_group_size: 4096}}}");
+    sink_of(&r, "{accepted: {path: a, delta: {compression: uncompressed, row_group_size: "
+                "4096}}}");
     CHECK_INT(r.document.pipelines[0].sink.accepted.delta.compression, FB_COMPRESS_NONE);
     CHECK_INT(r.document.pipelines[0].sink.accepted.delta.row_group_size, 4096);
     reading_end(&r);

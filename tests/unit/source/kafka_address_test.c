@@ -32,7 +32,8 @@ TEST(an_address_names_brokers_and_one_topic)
 {
     is_read("kafka://localhost:9092/orders", "localhost:9092", "orders");
     is_read("kafka://localhost/orders", "localhost:9092", "orders");
-    is_read("kafka://b1,b2:19092,b-3.local/t_1.x", "b1:9092,b2:19092,b-3.local:9092", "t_1.x");
+    is_read("kafka://b1,b2:19092,b-3.local/t_1.x", "b1:9092,b2:19092,b-3.local:9092",
+            "t_1.x");
     is_read("kafka://[::1]/t", "[::1]:9092", "t");
     is_read("kafka://[fe80::1]:1,[::2]:65535/t", "[fe80::1]:1,[::2]:65535", "t");
 }
@@ -73,7 +74,8 @@ TEST(credentials_in_an_address_are_refused_and_not_repeated)
     fb_error         err;
     fb_kafka_address got;
     fb_arena_init(&arena, 1 << 20);
-    CHECK(fb_kafka_address_parse("kafka://me:pa55@h/t", &arena, &got, &err) == FB_ECONFIG);
+    CHECK(fb_kafka_address_parse("kafka://me:pa55@h/t", &arena, &got, &err) ==
+          FB_ECONFIG);
     CHECK_TEXT(err.what, "the address holds a user or password; use sasl_username and "
                          "sasl_password");
     CHECK(!strstr(err.what, "pa55") && !strstr(err.hint, "pa55"));
@@ -113,8 +115,9 @@ static void lists(const char *text, const int32_t *want, size_t want_count)
 
 TEST(partitions_are_numbers_and_ranges)
 {
-    static const char *const bad[] = {"",    ",",   "1,",  "-1",  "1-",       "2-1", "a",
-                                      "1;2", "1,1", "1-3,2", "0-10000", "1 2", "4294967296", NULL};
+    static const char *const bad[] = {"",        ",",   "1,",         "-1",  "1-",
+                                      "2-1",     "a",   "1;2",        "1,1", "1-3,2",
+                                      "0-10000", "1 2", "4294967296", NULL};
     lists("0", (int32_t[]){0}, 1);
     lists("7,2-5, 0", (int32_t[]){0, 2, 3, 4, 5, 7}, 6);
     lists(" 3 , 4 ", (int32_t[]){3, 4}, 2);
