@@ -23,11 +23,17 @@ target_compile_definitions(forebay_flags INTERFACE _GNU_SOURCE)
 target_compile_options(forebay_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wvla -Werror
     -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=) # __FILE__ is src/..., wherever the tree lies
+if(CMAKE_C_COMPILER_ID MATCHES Clang) # librdkafka's RD_KAFKA_V_... are statement expressions
+    target_compile_options(forebay_flags INTERFACE -Wno-gnu-statement-expression)
+endif()
 target_link_options(forebay_flags INTERFACE -Wl,--as-needed)
 
 if(FOREBAY_SANITIZE)
     set(sanitize -fsanitize=${FOREBAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_options(forebay_flags INTERFACE -O1 ${sanitize})
+    if(CMAKE_C_COMPILER_ID STREQUAL GNU) # instrumented code leads its flow analysis astray
+        target_compile_options(forebay_flags INTERFACE -Wno-format-truncation -Wno-maybe-uninitialized)
+    endif()
     target_link_options(forebay_flags INTERFACE ${sanitize})
 elseif(CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(forebay_flags INTERFACE ${FOREBAY_HARDENING})

@@ -132,27 +132,37 @@ class Cluster(services.Kafka):
         admin.create_topics([NewTopic(name, partitions, config=config)])[name].result(30)
         return name
 
-    def produce(self, topic, values, partition=0, key=None, **conf):
+    def produce(self, topic, values, partition=0, key=None, headers=None, timestamp=0,
+                transaction=None, **conf):
         """Write values: texts, bytes, None, or what json.dumps takes; one partition, in order.
 
-        partition and key may be functions of the value's number.
+        partition, key, headers and timestamp may be functions of the value's number.
+        transaction is "commit" or "abort"; None writes without one.
         """
         from confluent_kafka import Producer
+        if transaction:
+            conf = {"transactional_id": uuid.uuid4().hex, **conf}
         producer = Producer(self.client(enable_idempotence=True, linger_ms=5, **conf))
         failures = []
+        if transaction:
+            producer.init_transactions(30)
+            producer.begin_transaction()
         for number, value in enumerate(values):
             if value is not None and not isinstance(value, (str, bytes)):
                 value = json.dumps(value)
-            where = partition(number) if callable(partition) else partition
+            given = {name: what(number) if callable(what) else what for name, what in
+                     {"partition": partition, "key": key, "headers": headers,
+                      "timestamp": timestamp}.items()}
             while True:
                 try:
-                    producer.produce(topic, value, partition=where,
-                                     key=key(number) if callable(key) else key,
+                    producer.produce(topic, value, **given,
                                      on_delivery=lambda error, _: error and failures.append(error))
                     break
                 except BufferError:
                     producer.poll(0.1)
         assert producer.flush(60) == 0 and not failures, failures[:3]
+        if transaction:
+            getattr(producer, f"{transaction}_transaction")(30)
 
     def ends(self, topic):
         """The offset after the last record, by partition."""

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_WIDTH = 24, WHAT_WIDTH = 44, MAX_ABOUT_BYTES = 4096 };
+enum { NAME_WIDTH = 24, WHAT_WIDTH = 52, MAX_ABOUT_BYTES = 4096 };
 
 static const fb_flag own_flags[] = {
     {.name = "offline", .help = "syntax and names only, nothing is contacted"},
@@ -33,8 +33,8 @@ static void say(const checker *c, const char *name, const char *what, const char
     if (c->cli->form != FB_AS_TABLE) return;
     int gap = NAME_WIDTH - (int)fb_text_width(name, strlen(name));
     int rest = WHAT_WIDTH - (int)fb_text_width(what, strlen(what));
-    fprintf(c->cli->out, "%s%*s%s%*s%s", name, gap > 1 ? gap : 1, "", what, rest > 2 ? rest : 2,
-            "", verdict);
+    fprintf(c->cli->out, "%s%*s%s%*s%s", name, gap > 1 ? gap : 1, "", what,
+            rest > 2 ? rest : 2, "", verdict);
     if (ms >= 0) fprintf(c->cli->out, "   %" PRId64 " ms", ms);
     fputc('\n', c->cli->out);
     fflush(c->cli->out);
@@ -43,8 +43,10 @@ static void say(const checker *c, const char *name, const char *what, const char
 static void fail(checker *c, const char *name, const char *what, const fb_error *err)
 {
     say(c, name, what, "failed", -1);
-    if (c->cli->form == FB_AS_TABLE) fb_cli_report(c->cli, err);
-    else if (c->cli->exit_status < 0) c->cli->exit_status = fb_code_exit_status(err->code);
+    if (c->cli->form == FB_AS_TABLE)
+        fb_cli_report(c->cli, err);
+    else if (c->cli->exit_status < 0)
+        c->cli->exit_status = fb_code_exit_status(err->code);
     fb_diagnose_error(&c->chosen.document.config.found, (fb_place){0}, err);
 }
 
@@ -67,18 +69,20 @@ static void check_topic(checker *c, size_t index)
     fb_kafka          *kafka = NULL;
     fb_kafka_topic     topic = {0};
     fb_buf             about;
-    char               broker[FB_MAX_NAME + 16], name[FB_MAX_NAME + 16], what[FB_MAX_NAME + 80];
-    char               count[64];
-    int64_t            begun = fb_mono_ms(), timeout_ms = p->source.timeout_ms;
+    char    broker[FB_MAX_NAME + 16], name[FB_MAX_NAME + 16], what[FB_MAX_NAME + 80];
+    char    count[64];
+    int64_t begun = fb_mono_ms(), timeout_ms = p->source.timeout_ms;
     fb_buf_init(&about, MAX_ABOUT_BYTES);
     snprintf(name, sizeof name, "pipeline %s", p->name);
     snprintf(what, sizeof what, "topic %s", p->source.topic);
-    snprintf(broker, sizeof broker, "%s %s", p->source.connection ? "connection" : "broker of",
+    snprintf(broker, sizeof broker, "%s %s",
+             p->source.connection ? "connection" : "broker of",
              p->source.connection ? p->source.connection : p->name);
     fb_code code = fb_kafka_open(&p->source, "forebay-check", timeout_ms, &kafka, &err);
-    bool    is_reached = code == FB_OK || err.reason == FB_R_K004 || err.reason == FB_R_K005;
+    bool is_reached = code == FB_OK || err.reason == FB_R_K004 || err.reason == FB_R_K005;
     if (code == FB_OK) fb_kafka_print_about(kafka, &about);
-    if (!is_reached) fail(c, broker, p->source.use->bootstrap_servers, &err);
+    if (!is_reached)
+        fail(c, broker, p->source.use->bootstrap_servers, &err);
     else if (is_first_of_connection(c, index))
         say(c, broker, about.size ? about.data : p->source.use->bootstrap_servers, "ok",
             fb_mono_ms() - begun);
@@ -106,7 +110,8 @@ static fb_code check_folder(const char *path, fb_error *err)
     snprintf(folder, sizeof folder, "%s", path);
     while (access(folder, F_OK) != 0 && (slash = strrchr(folder, '/')) && slash != folder)
         *slash = '\0';
-    if (access(folder, F_OK) != 0) snprintf(folder, sizeof folder, "%s", path[0] == '/' ? "/" : ".");
+    if (access(folder, F_OK) != 0)
+        snprintf(folder, sizeof folder, "%s", path[0] == '/' ? "/" : ".");
     if (access(folder, W_OK | X_OK) == 0) return FB_OK;
     return fb_fail(err, F002, "cannot write to %s: %s", folder, strerror(errno));
 }
@@ -123,7 +128,8 @@ out:
     return code;
 }
 
-static fb_code check_rejects(const fb_pipeline *pipeline, fb_session *session, fb_error *err)
+static fb_code check_rejects(const fb_pipeline *pipeline, fb_session *session,
+                             fb_error *err)
 {
     fb_code   code = FB_OK;
     fb_delta *table = NULL;
@@ -172,9 +178,10 @@ static void say_configuration(const checker *c)
 {
     const fb_document *document = &c->chosen.document;
     char               what[160], pipelines[64], connections[64];
-    snprintf(what, sizeof what, "%s, %s",
-             fb_text_counted((int64_t)document->pipelines_count, "pipeline", pipelines),
-             fb_text_counted((int64_t)document->connections_count, "connection", connections));
+    snprintf(
+        what, sizeof what, "%s, %s",
+        fb_text_counted((int64_t)document->pipelines_count, "pipeline", pipelines),
+        fb_text_counted((int64_t)document->connections_count, "connection", connections));
     say(c, c->chosen.files, what, "ok", -1);
 }
 
@@ -203,8 +210,10 @@ const fb_command fb_command_check = {
     .section = "Start",
     .summary = "Check a configuration, then every connection it names",
     .words = "[PIPELINE ...]",
-    .text = "Prints every fault of the configuration with its line, not only the first. Then, unless\n"
-            "--offline, tries each connection, topic, table and place of rejected rows. Nothing is\n"
+    .text = "Prints every fault of the configuration with its line, not only the first. "
+            "Then, unless\n"
+            "--offline, tries each connection, topic, table and place of rejected rows. "
+            "Nothing is\n"
             "written. With --json the faults are an array of\n"
             "{file, line, column, code, severity, message, suggestion}.",
     .examples = "forebay check\n"

@@ -23,53 +23,72 @@
 #define FORMS "table json jsonl csv markdown"
 
 static const fb_flag common[] = {
-    {.name = "config", .letter = 'c', .argument = "FILE",
+    {.name = "config",
+     .letter = 'c',
+     .argument = "FILE",
      .help = "configuration file, repeatable, later ones win\n"
              "[$FOREBAY_CONFIG, default: forebay.yml]"},
-    {.name = "set", .letter = 's', .argument = "KEY=VALUE",
+    {.name = "set",
+     .letter = 's',
+     .argument = "KEY=VALUE",
      .help = "override one key, for example\n"
              "-s pipelines.orders.source.max_messages=100"},
-    {.name = "format", .letter = 'f', .argument = "FORMAT", .choices = FORMS,
+    {.name = "format",
+     .letter = 'f',
+     .argument = "FORMAT",
+     .choices = FORMS,
      .help = "table, json, jsonl, csv, markdown   [default: table]"},
     {.name = "json", .help = "same as --format json"},
-    {.name = "output", .letter = 'o', .argument = "FILE",
+    {.name = "output",
+     .letter = 'o',
+     .argument = "FILE",
      .help = "write the result to FILE, - is standard output"},
-    {.name = "quiet", .letter = 'q', .help = "fewer messages: warnings and errors, twice: errors"},
-    {.name = "verbose", .letter = 'v',
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "fewer messages: warnings and errors, twice: errors"},
+    {.name = "verbose",
+     .letter = 'v',
      .help = "more messages, twice: debug output of the Kafka client\n"
              "[$FOREBAY_LOG: debug, info, warning, error]"},
-    {.name = "log-format", .argument = "F", .choices = "text json",
+    {.name = "log-format",
+     .argument = "F",
+     .choices = "text json",
      .help = "text, json                          [default: text]"},
-    {.name = "color", .argument = "WHEN", .choices = "auto always never",
+    {.name = "color",
+     .argument = "WHEN",
+     .choices = "auto always never",
      .help = "auto, always, never   [auto; NO_COLOR is respected]"},
     {.name = "no-input", .help = "never ask, fail instead"},
-    {.name = "allow-inline-secrets", .help = "take secrets that are written in a configuration"},
+    {.name = "allow-inline-secrets",
+     .help = "take secrets that are written in a configuration"},
     {.name = "help", .letter = 'h', .help = "this text, or the help of the command"},
     {.name = "version", .help = "version, and those of the libraries"},
     {.name = NULL},
 };
 
-const fb_flag_group fb_global_flags[] = {{"Options for every command", common}, {NULL, NULL}};
+const fb_flag_group fb_global_flags[] = {{"Options for every command", common},
+                                         {NULL, NULL}};
 
 /* --- stopping ------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t stop_signal;
+static const char *volatile stop_said;
 
 static void on_signal(int number)
 {
-    static const char said[] = "\nstopping: what was read is committed first (once more: drop it, "
-                               "it is read again next time)\n";
+    const char *said = stop_said;
     if (stop_signal) _exit(128 + number);
     stop_signal = number;
     fb_run_stop();
-    if (fb_log_shows(FB_LOG_INFO) && !fb_log_is_json() &&
-        write(STDERR_FILENO, said, sizeof said - 1) < 0)
+    if (said && fb_log_shows(FB_LOG_INFO) && !fb_log_is_json() &&
+        write(STDERR_FILENO, said, strlen(said)) < 0)
         return; // nobody reads it
 }
 
-void fb_cli_catch_signals(void)
+void fb_cli_catch_signals(const char *said)
 {
     struct sigaction action = {.sa_handler = on_signal};
+    stop_said = said;
     sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
@@ -101,7 +120,8 @@ static fb_code set_log(const fb_cli *cli, fb_error *err)
     fb_log_setup((fb_log_level)level, format && strcmp(format, "json") == 0);
     fb_log_use_color(decide_color(cli, STDERR_FILENO));
     if (!wanted) return FB_OK;
-    return fb_fail(err, C001, "FOREBAY_LOG must be debug, info, warning or error, not \"%s\"",
+    return fb_fail(err, C001,
+                   "FOREBAY_LOG must be debug, info, warning or error, not \"%s\"",
                    wanted);
 }
 
@@ -138,17 +158,22 @@ static void print_version(FILE *to)
     fprintf(to,
             "forebay %s\n"
             "librdkafka %s, DuckDB %s, yyjson %s, libfyaml %s, %s\n",
-            FB_VERSION, rd_kafka_version_str(), duckdb_library_version(), YYJSON_VERSION_STRING,
-            fy_library_version(), OpenSSL_version(OPENSSL_VERSION));
+            FB_VERSION, rd_kafka_version_str(), duckdb_library_version(),
+            YYJSON_VERSION_STRING, fy_library_version(),
+            OpenSSL_version(OPENSSL_VERSION));
 }
 
 static fb_code dispatch(fb_cli *cli, fb_error *err)
 {
     bool wants_help = fb_cli_has(cli, "help");
-    if (fb_cli_has(cli, "version")) print_version(cli->out);
-    else if (cli->command && wants_help) fb_usage_print_command(cli->command, cli->out);
-    else if (cli->command) return cli->command->run(cli, err);
-    else if (wants_help) fb_usage_print_all(cli->out);
+    if (fb_cli_has(cli, "version"))
+        print_version(cli->out);
+    else if (cli->command && wants_help)
+        fb_usage_print_command(cli->command, cli->out);
+    else if (cli->command)
+        return cli->command->run(cli, err);
+    else if (wants_help)
+        fb_usage_print_all(cli->out);
     else {
         fb_usage_print_all(stderr);
         cli->exit_status = fb_code_exit_status(FB_EUSAGE);
@@ -212,6 +237,35 @@ fb_code fb_cli_where(const fb_cli *cli, const char *name, fb_where *out, fb_erro
     return fb_where_parse(text ? text : "stored", out, err);
 }
 
+void fb_cli_add_word(fb_buf *out, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-:";
+    bool is_plain = word[0] && word[strspn(word, plain)] == '\0';
+    if (is_plain) fb_buf_add_text(out, word);
+    for (fb_buf_add_text(out, is_plain ? "" : "'"); !is_plain && *word; word++) {
+        if (*word == '\'') fb_buf_add_text(out, "'\\'");
+        fb_buf_add_char(out, *word);
+    }
+    if (!is_plain) fb_buf_add_char(out, '\'');
+}
+
+const char *fb_cli_again(const fb_cli *cli, char out[FB_MAX_AGAIN])
+{
+    fb_buf      text;
+    size_t      at = 0;
+    const char *file;
+    fb_buf_init(&text, FB_MAX_AGAIN - 1);
+    fb_buf_add_text(&text, "forebay");
+    while ((file = fb_cli_next(cli, "config", &at))) {
+        fb_buf_add_text(&text, " -c ");
+        fb_cli_add_word(&text, file);
+    }
+    snprintf(out, FB_MAX_AGAIN, "%s", text.failed ? "forebay" : fb_buf_text(&text));
+    fb_buf_clear(&text);
+    return out;
+}
+
 const char *fb_text_age(int64_t ms, char out[32])
 {
     static const struct {
@@ -219,8 +273,7 @@ const char *fb_text_age(int64_t ms, char out[32])
         const char *unit;
     } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "min"}, {1000, "s"}};
     size_t at = 0;
-    while (at < 3 && ms < 2 * units[at].ms)
-        at++;
+    while (at < 3 && ms < 2 * units[at].ms) at++;
     snprintf(out, 32, "%" PRId64 " %s", ms < 0 ? 0 : ms / units[at].ms, units[at].unit);
     return out;
 }

@@ -21,7 +21,7 @@ typedef struct fb_chosen {
     fb_document         document;
     const fb_pipeline **pipelines; ///< owned list
     size_t              count;
-    char                files[512]; ///< "forebay.yml", "a.yml, b.yml"; "" when there is none
+    char files[512]; ///< "forebay.yml", "a.yml, b.yml"; "" when there is none
 } fb_chosen;
 
 /** Read the configuration (-c, FOREBAY_CONFIG, forebay.yml), let --set and the options of the
@@ -30,8 +30,8 @@ typedef struct fb_chosen {
  *
  * @param out  released with fb_chosen_close(), also on failure; then the faults are in
  *             out->document.config.found */
-FB_MUST_CHECK fb_code fb_chosen_read(const fb_cli *cli, const char *const *words, size_t count,
-                                     fb_chosen *out, fb_error *err);
+FB_MUST_CHECK fb_code fb_chosen_read(const fb_cli *cli, const char *const *words,
+                                     size_t count, fb_chosen *out, fb_error *err);
 void                  fb_chosen_close(fb_chosen *chosen); ///< may be called twice
 
 /** Print all faults and warnings that were found to standard error.
@@ -67,12 +67,25 @@ const char *fb_text_age(int64_t ms, char out[32]);
 /** "12 messages", "1 message": a count with its noun. @return `out` */
 const char *fb_text_counted(int64_t n, const char *noun, char out[64]);
 
+/** Add a word so that a shell takes it as one: 'my file.yml'. */
+void fb_cli_add_word(fb_buf *out, const char *word);
+
+/** "forebay -c a.yml": how a command to be pasted begins, with the files of this call. */
+enum { FB_MAX_AGAIN = 600 };
+const char *fb_cli_again(const fb_cli *cli, char out[FB_MAX_AGAIN]);
+
 /** "12 rejected: amount not_null 6, ...", to standard error; nothing when there is none.
  * @param name  the pipeline's, to show where they are; NULL: not */
-void fb_cli_say_rejected(const fb_report *report, const char *name);
+void fb_cli_say_rejected(const fb_cli *cli, const fb_report *report, const char *name);
 
-/** Leave without a word at the second signal; the first asks a run to stop. */
-void fb_cli_catch_signals(void);
+/** From now on the first SIGINT or SIGTERM asks the run to stop, a second one ends us.
+ * @param said  what to tell at the first, static; NULL: nothing */
+void fb_cli_catch_signals(const char *said);
+
+#define FB_SAID_STOPPING                                                                 \
+    "\nstopping: what was read is committed first (once more: drop it, it is read "      \
+    "again "                                                                             \
+    "next time)\n"
 
 /** The signal that asked for the stop, 0 when there was none. */
 int fb_cli_signal(void);
@@ -83,7 +96,7 @@ void fb_reasons_write_reference(FILE *to); ///< docs/reference/errors.md
 extern const fb_flag fb_read_flags[];
 
 extern const fb_command fb_command_run, fb_command_check, fb_command_plan, fb_command_lag,
-    fb_command_offsets, fb_command_query, fb_command_demo, fb_command_schema, fb_command_explain,
-    fb_command_help, fb_command_completions;
+    fb_command_offsets, fb_command_query, fb_command_demo, fb_command_schema,
+    fb_command_explain, fb_command_help, fb_command_completions;
 
 #endif

@@ -19,9 +19,9 @@ typedef struct fb_flag {
     bool        is_optional; ///< the argument may be left out; it is given as --name=N
     bool        is_hidden;   ///< not in the help: for our own build
     const char *argument;    ///< "N"; NULL: a switch
-    const char *choices;     ///< "auto bar none": what the argument may be; NULL: anything
-    const char *key;         ///< the key of a pipeline that it overrides, or NULL
-    const char *help;        ///< lower case; a line feed begins a new line
+    const char *choices; ///< "auto bar none": what the argument may be; NULL: anything
+    const char *key;     ///< the key of a pipeline that it overrides, or NULL
+    const char *help;    ///< lower case; a line feed begins a new line
 } fb_flag;
 
 typedef struct fb_flag_group {
@@ -36,11 +36,11 @@ typedef struct fb_command {
     const char          *text;           ///< what it does, some lines
     const char          *examples;       ///< lines without a prompt
     const char          *see_also;       ///< one line, or NULL
-    const char          *actions;      ///< "show reset": words with a meaning, or NULL
-    bool                 needs_action; ///< the first word must be one of them
-    const fb_flag_group *groups;       ///< NULL: no options of its own
-    unsigned             forms;        ///< 1 << FB_AS_... that it can print
-    int                  words_max;    ///< -1: any number
+    const char          *actions;        ///< "show reset": words with a meaning, or NULL
+    bool                 needs_action;   ///< the first word must be one of them
+    const fb_flag_group *groups;         ///< NULL: no options of its own
+    unsigned             forms;          ///< 1 << FB_AS_... that it can print
+    int                  words_max;      ///< -1: any number
 
     /** Do it. @return any code; the caller prints `err` unless cli->is_reported */
     fb_code (*run)(fb_cli *cli, fb_error *err);
@@ -97,9 +97,10 @@ FB_MUST_CHECK fb_code fb_cli_number(const fb_cli *cli, const char *name, int64_t
 
 /* --- what is printed from the tables: usage.c, completions.c -------------------------- */
 
-void fb_usage_print_all(FILE *to);                              ///< forebay --help
-void fb_usage_print_command(const fb_command *command, FILE *to); ///< forebay COMMAND --help
-void fb_usage_write_reference(FILE *to);                        ///< docs/reference/commands.md
+void fb_usage_print_all(FILE *to); ///< forebay --help
+void fb_usage_print_command(const fb_command *command,
+                            FILE             *to);   ///< forebay COMMAND --help
+void fb_usage_write_reference(FILE *to); ///< docs/reference/commands.md
 
 /** Does a space-separated list hold `word`? */
 bool fb_words_have(const char *words, const char *word);
@@ -107,6 +108,7 @@ bool fb_words_have(const char *words, const char *word);
 /** Offer each word of a space-separated list, of at most FB_MAX_WORD bytes. `room` keeps the
  * best one. @return the nearest, in `room`, or NULL */
 enum { FB_MAX_WORD = 32 };
-const char *fb_words_nearest(const char *words, const char *wanted, char room[FB_MAX_WORD]);
+const char *fb_words_nearest(const char *words, const char *wanted,
+                             char room[FB_MAX_WORD]);
 
 #endif

@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* Call `print` for each option of a command; NULL: of every command. */
-static void each_flag(const fb_command *command, void (*print)(const fb_flag *, FILE *), FILE *to)
+static void each_flag(const fb_command *command, void (*print)(const fb_flag *, FILE *),
+                      FILE             *to)
 {
     const fb_flag_group *group = command ? command->groups : fb_global_flags;
     for (; group && group->title; group++)
@@ -36,7 +37,8 @@ static void bash_argument(const fb_flag *flag, FILE *to)
     if (!flag->argument || flag->is_optional) return;
     fprintf(to, "        --%s", flag->name);
     if (flag->letter) fprintf(to, "|-%c", flag->letter);
-    if (is_path(flag)) fputs(") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n", to);
+    if (is_path(flag))
+        fputs(") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n", to);
     else
         fprintf(to, ") COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n",
                 flag->choices ? flag->choices : "");
@@ -44,14 +46,17 @@ static void bash_argument(const fb_flag *flag, FILE *to)
 
 static void write_bash(FILE *to)
 {
-    fputs("# bash completion of forebay: put it where bash-completion looks, for example\n"
-          "#   forebay completions bash > ~/.local/share/bash-completion/completions/forebay\n"
-          "_forebay() {\n"
-          "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local command= word options words=\n"
-          "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
-          "        case $word in ",
-          to);
+    fputs(
+        "# bash completion of forebay: put it where bash-completion looks, for example\n"
+        "#   forebay completions bash > "
+        "~/.local/share/bash-completion/completions/forebay\n"
+        "_forebay() {\n"
+        "    local current=${COMP_WORDS[COMP_CWORD]} "
+        "previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+        "    local command= word options words=\n"
+        "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
+        "        case $word in ",
+        to);
     for (const fb_command *const *at = fb_commands; *at; at++)
         fprintf(to, "%s%s", at == fb_commands ? "" : "|", (*at)->name);
     fputs(") command=$word; break ;; esac\n    done\n    case $previous in\n", to);
@@ -85,9 +90,12 @@ static void write_bash(FILE *to)
 static void put_quoted(const char *text, const char *unsafe, FILE *to)
 {
     for (; *text && *text != '\n'; text++) {
-        if (*text == '\'') fputs("'\\''", to);
-        else if (strchr(unsafe, *text)) fprintf(to, "\\%c", *text);
-        else fputc(*text, to);
+        if (*text == '\'')
+            fputs("'\\''", to);
+        else if (strchr(unsafe, *text))
+            fprintf(to, "\\%c", *text);
+        else
+            fputc(*text, to);
     }
 }
 
@@ -100,9 +108,12 @@ static void zsh_flag(const fb_flag *flag, FILE *to)
                                 : "=");
     put_quoted(flag->help, "[]\\", to);
     fputc(']', to);
-    if (flag->argument) fprintf(to, "%s%s:", flag->is_optional ? "::" : ":", flag->argument);
-    if (flag->choices) fprintf(to, "(%s)", flag->choices);
-    else if (is_path(flag)) fputs("_files", to);
+    if (flag->argument)
+        fprintf(to, "%s%s:", flag->is_optional ? "::" : ":", flag->argument);
+    if (flag->choices)
+        fprintf(to, "(%s)", flag->choices);
+    else if (is_path(flag))
+        fputs("_files", to);
     fputc('\'', to);
 }
 
@@ -165,13 +176,16 @@ static void write_fish(FILE *to)
     }
     for (const fb_command *const *at = fb_commands; *at; at++) {
         const fb_command *command = *at;
-        fprintf(to, "complete -c forebay -n __fish_use_subcommand -a %s -d '", command->name);
+        fprintf(to, "complete -c forebay -n __fish_use_subcommand -a %s -d '",
+                command->name);
         put_quoted(command->summary, "\\", to);
         fputs("'\n", to);
         if (command->actions)
-            fprintf(to, "complete -c forebay -n '__fish_seen_subcommand_from %s' -a '%s'\n",
+            fprintf(to,
+                    "complete -c forebay -n '__fish_seen_subcommand_from %s' -a '%s'\n",
                     command->name, command->actions);
-        for (const fb_flag_group *group = command->groups; group && group->title; group++) {
+        for (const fb_flag_group *group = command->groups; group && group->title;
+             group++) {
             for (const fb_flag *flag = group->flags; flag->name; flag++) {
                 if (flag->is_hidden) continue;
                 fprintf(to, "complete -c forebay -n '__fish_seen_subcommand_from %s'",
@@ -186,9 +200,12 @@ static fb_code run(fb_cli *cli, fb_error *err)
 {
     const char *shell = cli->words[0];
     (void)err;
-    if (strcmp(shell, "bash") == 0) write_bash(cli->out);
-    else if (strcmp(shell, "zsh") == 0) write_zsh(cli->out);
-    else write_fish(cli->out);
+    if (strcmp(shell, "bash") == 0)
+        write_bash(cli->out);
+    else if (strcmp(shell, "zsh") == 0)
+        write_zsh(cli->out);
+    else
+        write_fish(cli->out);
     return FB_OK;
 }
 
@@ -197,10 +214,12 @@ const fb_command fb_command_completions = {
     .section = "More",
     .summary = "Print the completions of a shell",
     .words = "bash|zsh|fish",
-    .text = "Prints a script that lets the shell complete commands, options and their choices.",
-    .examples = "forebay completions bash > ~/.local/share/bash-completion/completions/forebay\n"
-                "forebay completions zsh > ~/.zfunc/_forebay\n"
-                "forebay completions fish > ~/.config/fish/completions/forebay.fish",
+    .text = "Prints a script that lets the shell complete commands, options and their "
+            "choices.",
+    .examples =
+        "forebay completions bash > ~/.local/share/bash-completion/completions/forebay\n"
+        "forebay completions zsh > ~/.zfunc/_forebay\n"
+        "forebay completions fish > ~/.config/fish/completions/forebay.fish",
     .actions = "bash zsh fish",
     .needs_action = true,
     .forms = FB_FORMS_TEXT,

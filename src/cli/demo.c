@@ -21,14 +21,21 @@ enum { MAX_FILE_BYTES = 1 << 20, SLICE_MS = 100 };
 
 static const char mark[] = "# Made by `forebay demo`, which replaces it.";
 
-static const char sql[] = "SELECT status, count(*) AS n, round(sum(amount), 2) AS total FROM orders "
-                          "GROUP BY 1 ORDER BY 2 DESC";
+static const char sql[] =
+    "SELECT status, count(*) AS n, round(sum(amount), 2) AS total FROM orders "
+    "GROUP BY 1 ORDER BY 2 DESC";
 
 static const fb_flag own_flags[] = {
-    {.name = "dir", .argument = "FOLDER", .help = "where to put it                [forebay-demo]"},
-    {.name = "messages", .argument = "N", .help = "how many orders                [100000]"},
+    {.name = "dir",
+     .argument = "FOLDER",
+     .help = "where to put it                [forebay-demo]"},
+    {.name = "messages",
+     .argument = "N",
+     .help = "how many orders                [100000]"},
     {.name = "keep", .help = "keep the broker until Ctrl-C, to try other commands on it"},
-    {.name = "rate", .argument = "N", .help = "with --keep: go on producing N orders a second"},
+    {.name = "rate",
+     .argument = "N",
+     .help = "with --keep: go on producing N orders a second"},
     {.name = NULL},
 };
 
@@ -36,8 +43,8 @@ static const fb_flag_group groups[] = {{"The demo", own_flags}, {NULL, NULL}};
 
 typedef struct demo {
     fb_cli         *cli;
-    const char     *folder;             ///< as the user named it
-    char            root[FB_MAX_PATH];  ///< absolute
+    const char     *folder;            ///< as the user named it
+    char            root[FB_MAX_PATH]; ///< absolute
     char            config[FB_MAX_PATH];
     int64_t         messages, rate;
     fb_demo_broker *broker;
@@ -46,7 +53,8 @@ typedef struct demo {
 
 /* --- the folder ----------------------------------------------------------------------- */
 
-static fb_code path_of(const demo *d, const char *name, char out[FB_MAX_PATH], fb_error *err)
+static fb_code path_of(const demo *d, const char *name, char out[FB_MAX_PATH],
+                       fb_error *err)
 {
     return fb_path_join(out, FB_MAX_PATH, d->root, name, err);
 }
@@ -70,12 +78,16 @@ out:
 /* Remove what an earlier demo has made, from the inside out. */
 static fb_code remove_old(const demo *d, fb_error *err)
 {
-    static const char *const folders[] = {
-        "lake/orders/_delta_log/_sidecars", "lake/orders/_delta_log", "lake/orders",
-        "lake/orders_rejected/_delta_log/_sidecars", "lake/orders_rejected/_delta_log",
-        "lake/orders_rejected", ".forebay/orders", "reports"};
-    fb_code code = FB_OK;
-    char    path[FB_MAX_PATH];
+    static const char *const folders[] = {"lake/orders/_delta_log/_sidecars",
+                                          "lake/orders/_delta_log",
+                                          "lake/orders",
+                                          "lake/orders_rejected/_delta_log/_sidecars",
+                                          "lake/orders_rejected/_delta_log",
+                                          "lake/orders_rejected",
+                                          ".forebay/orders",
+                                          "reports"};
+    fb_code                  code = FB_OK;
+    char                     path[FB_MAX_PATH];
     if (!fb_file_exists(d->config)) {
         FB_TRY(path_of(d, "lake", path, err));
         if (!fb_file_exists(path)) goto out;
@@ -98,7 +110,8 @@ static fb_code make_folder(demo *d, fb_error *err)
     fb_code code = fb_dir_make(d->folder, err);
     if (code != FB_OK) {
         fb_error_state(err, "nothing was started");
-        fb_error_hint(err, "choose a directory you may write to: forebay demo --dir ~/demo");
+        fb_error_hint(err,
+                      "choose a directory you may write to: forebay demo --dir ~/demo");
         return code;
     }
     if (!realpath(d->folder, d->root))
@@ -128,14 +141,15 @@ static fb_code write_config(const demo *d, fb_error *err)
     fb_code code = FB_OK;
     fb_buf  text;
     fb_buf_init(&text, MAX_FILE_BYTES);
-    fb_buf_printf(&text,
-                  "%s\n"
-                  "# The broker is there while the demo runs; `forebay demo --keep` keeps it.\n"
-                  "version: 1\n"
-                  "connections:\n"
-                  "  events: {type: kafka, bootstrap_servers: \"%s\"}\n"
-                  "state: {path: ",
-                  mark, fb_demo_broker_address(d->broker));
+    fb_buf_printf(
+        &text,
+        "%s\n"
+        "# The broker is there while the demo runs; `forebay demo --keep` keeps it.\n"
+        "version: 1\n"
+        "connections:\n"
+        "  events: {type: kafka, bootstrap_servers: \"%s\"}\n"
+        "state: {path: ",
+        mark, fb_demo_broker_address(d->broker));
     add_quoted(&text, d, ".forebay");
     fb_buf_add_text(&text, "}\nreport: {path: ");
     add_quoted(&text, d, "reports");
@@ -213,13 +227,14 @@ static fb_code land_all(demo *d, fb_error *err)
     fb_report_print_text(&report, &text);
     fprintf(d->cli->out, "%s\n", fb_buf_text(&text));
     fflush(d->cli->out);
-    fb_cli_say_rejected(&report, NULL);
+    fb_cli_say_rejected(d->cli, &report, NULL);
     fb_book total = fb_books_total(&report.books);
     if (!fb_run_is_stopping() &&
         (total.delivered != d->messages || total.rejected != FB_DEMO_BROKEN))
-        code = fb_fail(err, Z001, "%" PRId64 " orders were produced, %d broken, but %" PRId64
-                       " were read and %" PRId64 " rejected", d->messages, FB_DEMO_BROKEN,
-                       total.delivered, total.rejected);
+        code = fb_fail(err, Z001,
+                       "%" PRId64 " orders were produced, %d broken, but %" PRId64
+                       " were read and %" PRId64 " rejected",
+                       d->messages, FB_DEMO_BROKEN, total.delivered, total.rejected);
 out:
     fb_buf_clear(&text);
     fb_report_clear(&report);
@@ -248,19 +263,29 @@ static fb_code look_at_it(demo *d, fb_error *err)
 {
     fb_code     code = FB_OK;
     FILE       *to = d->cli->out;
-    const char *slash = d->folder[0] == '/' || d->folder[0] == '.' ? "" : "./";
-    fprintf(to, "\nforebay -c %s/forebay.yml query \"%s\"\n", d->folder, sql);
+    const char *dot = d->folder[0] == '/' || d->folder[0] == '.' ? "" : "./";
+    char        config[FB_MAX_PATH];
+    fb_buf      word;
+    fb_buf_init(&word, 4 * FB_MAX_PATH);
+    FB_TRY(fb_path_join(config, sizeof config, d->folder, "forebay.yml", err));
+    fb_cli_add_word(&word, config);
+    FB_TRY(fb_buf_check(&word, "a path", err));
+    fprintf(to, "\nforebay -c %s query \"%s\"\n", word.data, sql);
     FB_TRY(fb_query_print(d->cli, &d->chosen, sql, err));
     fprintf(to,
-            "\nThe table is a normal Delta table: %s%s/lake/orders   (open it with DuckDB, Spark, "
+            "\nThe table is a normal Delta table: %s%s/lake/orders   (open it with "
+            "DuckDB, Spark, "
             "delta-rs)\n"
-            "Look further:  forebay -c %s/forebay.yml query \"FROM orders_rejected\"\n",
-            slash, d->folder, d->folder);
+            "Look further:  forebay -c %s query \"FROM orders_rejected\"\n",
+            dot, d->folder, word.data);
     if (!fb_cli_has(d->cli, "keep"))
-        fprintf(to, "               forebay demo --keep --rate 100   # and in another terminal: "
-                    "run, lag, plan\n");
+        fprintf(
+            to,
+            "               forebay demo --keep --rate 100   # and in another terminal: "
+            "run, lag, plan\n");
     fflush(to);
 out:
+    fb_buf_clear(&word);
     return code;
 }
 
@@ -269,8 +294,14 @@ static fb_code keep(demo *d, fb_error *err)
 {
     fb_code code = FB_OK;
     int64_t begun = fb_mono_ms(), produced = 0;
-    fb_log_plain("the broker stays on %s until Ctrl-C; in another terminal, for example:\n"
-                 "  forebay -c %s lag", fb_demo_broker_address(d->broker), d->config);
+    fb_buf  word;
+    fb_buf_init(&word, 4 * FB_MAX_PATH);
+    fb_cli_catch_signals(NULL); // there is nothing to commit any more
+    fb_cli_add_word(&word, d->config);
+    fb_log_plain(
+        "the broker stays on %s until Ctrl-C; in another terminal, for example:\n"
+        "  forebay -c %s lag",
+        fb_demo_broker_address(d->broker), fb_buf_text(&word));
     while (!fb_cli_signal()) {
         int64_t due = (fb_mono_ms() - begun) * d->rate / 1000 - produced;
         if (due > 0) FB_TRY(fb_demo_broker_produce(d->broker, due, 0, err));
@@ -278,6 +309,7 @@ static fb_code keep(demo *d, fb_error *err)
         fb_sleep_ms(SLICE_MS);
     }
 out:
+    fb_buf_clear(&word);
     return code;
 }
 
@@ -294,11 +326,12 @@ static fb_code run(fb_cli *cli, fb_error *err)
     if (d.rate > 0 && !fb_cli_has(cli, "keep"))
         FB_TRY(fb_fail(err, C001, "--rate goes with --keep"));
     FB_TRY(make_folder(&d, err));
-    fb_cli_catch_signals();
+    fb_cli_catch_signals(FB_SAID_STOPPING);
     FB_TRY(start_broker(&d, err));
     FB_TRY(write_config(&d, err));
     FB_TRY(read_config(&d, err));
     FB_TRY(land_all(&d, err));
+    if (fb_run_is_stopping()) FB_TRY(fb_fail(err, I002, "the demo was stopped"));
     FB_TRY(land_again(&d, err));
     FB_TRY(look_at_it(&d, err));
     if (fb_cli_has(cli, "keep")) FB_TRY(keep(&d, err));
@@ -313,11 +346,14 @@ const fb_command fb_command_demo = {
     .section = "Start",
     .summary = "Run the whole thing on a built-in broker and made-up orders",
     .words = "",
-    .text = "Starts a Kafka broker inside the program, produces orders, some of them broken on\n"
-            "purpose, lands them in a Delta table, and queries it. Writes below --dir only; what\n"
+    .text = "Starts a Kafka broker inside the program, produces orders, some of them "
+            "broken on\n"
+            "purpose, lands them in a Delta table, and queries it. Writes below --dir "
+            "only; what\n"
             "an earlier demo made there is replaced. No cluster, no network, no account.",
-    .examples = "forebay demo\n"
-                "forebay demo --keep --rate 100   # then run, lag and plan in another terminal",
+    .examples =
+        "forebay demo\n"
+        "forebay demo --keep --rate 100   # then run, lag and plan in another terminal",
     .see_also = "forebay help run",
     .groups = groups,
     .forms = FB_FORMS_TEXT,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const fb_table_column columns[] = {
-    {"code", FB_CELL_TEXT}, {"what", FB_CELL_TEXT}, {"do", FB_CELL_TEXT},
+    {"code", FB_CELL_TEXT}, {"what", FB_CELL_TEXT},          {"do", FB_CELL_TEXT},
     {"kind", FB_CELL_TEXT}, {"exit_status", FB_CELL_NUMBER},
 };
 
@@ -14,14 +14,16 @@ static fb_code fail_unknown(const char *name, fb_error *err)
 {
     fb_nearest near;
     char       whole[64], *at = whole;
-    snprintf(whole, sizeof whole, "%s%s", strncmp(name, "FB-", 3) == 0 ? "" : "FB-", name);
+    snprintf(whole, sizeof whole, "%s%s", strncmp(name, "FB-", 3) == 0 ? "" : "FB-",
+             name);
     for (; *at; at++)
         if (*at >= 'a' && *at <= 'z') *at = (char)(*at - 'a' + 'A');
     fb_nearest_init(&near, whole);
     for (int i = 1; i < FB_REASON_COUNT; i++)
         fb_nearest_offer(&near, fb_reason_name((fb_reason)i));
     if (near.best)
-        fb_error_set(err, FB_R_C001, "there is no code \"%s\", did you mean %s?", name, near.best);
+        fb_error_set(err, FB_R_C001, "there is no code \"%s\", did you mean %s?", name,
+                     near.best);
     else
         fb_error_set(err, FB_R_C001, "there is no code \"%s\"", name);
     fb_error_hint(err, "forebay explain lists them all");
@@ -45,7 +47,8 @@ static void print_one(fb_reason reason, FILE *to)
     fprintf(to, "%s: %s\n\n  do:           %s\n  kind:         %s\n  exit status:  %d\n",
             fb_reason_name(reason), fb_reason_what(reason), fb_reason_advice(reason),
             fb_code_meaning(code), fb_code_exit_status(code));
-    if (fb_code_is_retryable(code)) fputs("  retry:        the same command may work later\n", to);
+    if (fb_code_is_retryable(code))
+        fputs("  retry:        the same command may work later\n", to);
 }
 
 static fb_code print_many(const fb_cli *cli, fb_reason only, fb_error *err)
@@ -72,7 +75,8 @@ static fb_code run(fb_cli *cli, fb_error *err)
 {
     fb_reason reason = cli->words_count ? fb_reason_find(cli->words[0]) : FB_R_NONE;
     if (cli->words_count && reason == FB_R_NONE) return fail_unknown(cli->words[0], err);
-    if (!cli->words_count || cli->form != FB_AS_TABLE) return print_many(cli, reason, err);
+    if (!cli->words_count || cli->form != FB_AS_TABLE)
+        return print_many(cli, reason, err);
     print_one(reason, cli->out);
     return FB_OK;
 }
@@ -80,9 +84,11 @@ static fb_code run(fb_cli *cli, fb_error *err)
 void fb_reasons_write_reference(FILE *to)
 {
     fputs("# Errors\n\n"
-          "<!-- Made by `forebay help --reference errors` from the table the program reads; do "
+          "<!-- Made by `forebay help --reference errors` from the table the program "
+          "reads; do "
           "not edit. -->\n\n"
-          "The code in brackets behind an error never changes its meaning. `forebay explain CODE` "
+          "The code in brackets behind an error never changes its meaning. `forebay "
+          "explain CODE` "
           "prints the same.\n\n"
           "| code | what happened | what to do | exit status |\n"
           "| --- | --- | --- | ---: |\n",
@@ -102,7 +108,8 @@ const fb_command fb_command_explain = {
     .section = "More",
     .summary = "Explain an error code",
     .words = "[CODE]",
-    .text = "Prints what a code means and what to do about it. Without CODE: all of them.",
+    .text =
+        "Prints what a code means and what to do about it. Without CODE: all of them.",
     .examples = "forebay explain FB-C104",
     .see_also = "forebay help exit-codes",
     .forms = FB_FORMS_ALL,

@@ -8,8 +8,11 @@
 #include <string.h>
 
 static const fb_flag own_flags[] = {
-    {.name = "reference", .argument = "PAGE", .choices = "commands config errors types",
-     .help = "print a page of docs/reference as Markdown:\ncommands, config, errors, types"},
+    {.name = "reference",
+     .argument = "PAGE",
+     .choices = "commands config errors types",
+     .help =
+         "print a page of docs/reference as Markdown:\ncommands, config, errors, types"},
     {.name = NULL},
 };
 
@@ -20,10 +23,14 @@ static const fb_flag_group groups[] = {{"Pages", own_flags}, {NULL, NULL}};
 static const char offsets_text[] =
     "Offsets\n"
     "\n"
-    "A pipeline keeps, for each partition, the next offset to read. With a Delta table that\n"
-    "number is part of the very commit that has the rows (a txn action, \"forebay/PIPELINE/\n"
-    "TOPIC/PARTITION\"), so that a crash at any moment neither loses nor repeats a row. The\n"
-    "offsets of a consumer group, when source.group_id is set, are only a mirror for other\n"
+    "A pipeline keeps, for each partition, the next offset to read. With a Delta table "
+    "that\n"
+    "number is part of the very commit that has the rows (a txn action, "
+    "\"forebay/PIPELINE/\n"
+    "TOPIC/PARTITION\"), so that a crash at any moment neither loses nor repeats a row. "
+    "The\n"
+    "offsets of a consumer group, when source.group_id is set, are only a mirror for "
+    "other\n"
     "tools: forebay never reads them back.\n"
     "\n"
     "Where a run begins\n"
@@ -33,15 +40,18 @@ static const char offsets_text[] =
     "  topic made again   source.on_recreated: stop or restart\n"
     "  --from WHERE       with --no-commit or --dry-run, once\n"
     "\n"
-    "WHERE is stored, earliest, latest, end, a time (2026-11-28, 2026-11-28T00:00Z; the first\n"
+    "WHERE is stored, earliest, latest, end, a time (2026-11-28, 2026-11-28T00:00Z; the "
+    "first\n"
     "message not older than it) or offsets by partition (0:123,1:456).\n"
     "\n"
     "  $ forebay offsets orders                            show\n"
     "  $ forebay offsets export orders -o offsets.json     keep a copy\n"
     "  $ forebay offsets reset orders --to 2026-11-28      move, after a question\n"
     "\n"
-    "A run ends at the end of the topic as it was when it began, or earlier at max_messages,\n"
-    "after max_wait_ms without a message, or when it is stopped by a signal; what was read by\n"
+    "A run ends at the end of the topic as it was when it began, or earlier at "
+    "max_messages,\n"
+    "after max_wait_ms without a message, or when it is stopped by a signal; what was "
+    "read by\n"
     "then is committed.\n";
 
 static const char formats_text[] =
@@ -77,12 +87,14 @@ static void print_exit_codes(FILE *to)
         const char *before = "";
         fprintf(to, "%5d  ", order[i]);
 #define FB_CODE(name, number, exit_status, retry, meaning)                               \
-    if ((exit_status) == order[i]) fprintf(to, "%s" meaning, before), before = "\n       ";
+    if ((exit_status) == order[i])                                                       \
+        fprintf(to, "%s" meaning, before), before = "\n       ";
 #include "base/error_codes.def"
 #undef FB_CODE
         fputc('\n', to);
     }
-    fputs("\n128+n is the end by signal n when nothing was committed by a clean stop. The code in\n"
+    fputs("\n128+n is the end by signal n when nothing was committed by a clean stop. "
+          "The code in\n"
           "brackets behind an error (forebay explain CODE) says more than the status.\n"
           "run --empty-exit-code N and --fail-on-reject add statuses of your choice.\n",
           to);
@@ -98,8 +110,8 @@ static fb_code fail_topic(const char *topic, fb_error *err)
         fb_nearest_offer(&near, (*at)->name);
     if (of_topics) fb_nearest_offer(&near, of_topics);
     if (near.best)
-        fb_error_set(err, FB_R_C001, "there is no help on \"%s\", did you mean \"%s\"?", topic,
-                     near.best);
+        fb_error_set(err, FB_R_C001, "there is no help on \"%s\", did you mean \"%s\"?",
+                     topic, near.best);
     else
         fb_error_set(err, FB_R_C001, "there is no help on \"%s\"", topic);
     fb_error_hint(err, "help takes a command, or config, offsets, formats or exit-codes");
@@ -111,10 +123,17 @@ static fb_code print_page(const char *page, FILE *to, fb_error *err)
     fb_code code = FB_OK;
     fb_buf  types;
     fb_buf_init(&types, 1 << 20);
-    if (strcmp(page, "commands") == 0) fb_usage_write_reference(to);
-    else if (strcmp(page, "config") == 0) fb_config_write_reference(to);
-    else if (strcmp(page, "errors") == 0) fb_reasons_write_reference(to);
+    if (strcmp(page, "commands") == 0)
+        fb_usage_write_reference(to);
+    else if (strcmp(page, "config") == 0)
+        fb_config_write_reference(to);
+    else if (strcmp(page, "errors") == 0)
+        fb_reasons_write_reference(to);
     else {
+        fb_buf_add_text(
+            &types, "# Types\n\n"
+                    "<!-- Made by `forebay help --reference types` from the table the "
+                    "program reads; do not edit. -->\n\n");
         fb_types_write_reference(&types);
         FB_TRY(fb_buf_check(&types, "the page", err));
         fputs(fb_buf_text(&types), to);
@@ -131,15 +150,21 @@ static fb_code run(fb_cli *cli, fb_error *err)
     const fb_command *command = topic ? fb_command_find(topic) : NULL;
     bool              is_config = topic && strcmp(topic, "config") == 0;
     if (cli->words_count > 1 && !is_config)
-        return fb_fail(err, C001, "unexpected \"%s\": only help config takes a second word",
+        return fb_fail(err, C001,
+                       "unexpected \"%s\": only help config takes a second word",
                        cli->words[1]);
     if (page) return print_page(page, cli->out, err);
     if (is_config)
-        return fb_config_print_help(cli->words_count > 1 ? cli->words[1] : NULL, cli->out, err);
-    if (!topic) fb_usage_print_all(cli->out);
-    else if (strcmp(topic, "exit-codes") == 0) print_exit_codes(cli->out);
-    else if (strcmp(topic, "formats") == 0) fputs(formats_text, cli->out);
-    else if (command && strcmp(topic, "offsets") != 0) fb_usage_print_command(command, cli->out);
+        return fb_config_print_help(cli->words_count > 1 ? cli->words[1] : NULL, cli->out,
+                                    err);
+    if (!topic)
+        fb_usage_print_all(cli->out);
+    else if (strcmp(topic, "exit-codes") == 0)
+        print_exit_codes(cli->out);
+    else if (strcmp(topic, "formats") == 0)
+        fputs(formats_text, cli->out);
+    else if (command && strcmp(topic, "offsets") != 0)
+        fb_usage_print_command(command, cli->out);
     else if (command) {
         fputs(offsets_text, cli->out);
         fputs("\nThe command: forebay offsets --help\n", cli->out);
@@ -154,7 +179,8 @@ const fb_command fb_command_help = {
     .section = "More",
     .summary = "Help on a command, or on: config, offsets, formats, exit-codes",
     .words = "[TOPIC [SECTION]]",
-    .text = "TOPIC is a command, or config, offsets, formats or exit-codes. With config, SECTION\n"
+    .text = "TOPIC is a command, or config, offsets, formats or exit-codes. With config, "
+            "SECTION\n"
             "is a part of a configuration: source, schema, sink, ...",
     .examples = "forebay help run\n"
                 "forebay help config source\n"

@@ -10,8 +10,12 @@ enum { MAX_LAG_BYTES = 64 << 20 };
 
 static const fb_flag own_flags[] = {
     {.name = "exit-code", .help = "exit with 4 when more messages wait than --threshold"},
-    {.name = "threshold", .argument = "N", .help = "how many may wait                      [0]"},
-    {.name = "timeout-ms", .argument = "N", .key = "source.timeout_ms",
+    {.name = "threshold",
+     .argument = "N",
+     .help = "how many may wait                      [0]"},
+    {.name = "timeout-ms",
+     .argument = "N",
+     .key = "source.timeout_ms",
      .help = "give up when the broker is silent      [key: source.timeout_ms]"},
     {.name = NULL},
 };
@@ -19,8 +23,8 @@ static const fb_flag own_flags[] = {
 static const fb_flag_group groups[] = {{"The answer", own_flags}, {NULL, NULL}};
 
 static const fb_table_column columns[] = {
-    {"pipeline", FB_CELL_TEXT},       {"topic", FB_CELL_TEXT},
-    {"messages", FB_CELL_NUMBER},     {"oldest waiting", FB_CELL_TEXT},
+    {"pipeline", FB_CELL_TEXT},          {"topic", FB_CELL_TEXT},
+    {"messages", FB_CELL_NUMBER},        {"oldest waiting", FB_CELL_TEXT},
     {"partitions behind", FB_CELL_TEXT},
 };
 
@@ -46,7 +50,8 @@ static int64_t ask_age(fb_session *session, const fb_plan *plan)
     return oldest > now ? 0 : now - oldest;
 }
 
-static void add_row(teller *t, const fb_pipeline *pipeline, const fb_plan *plan, int64_t age)
+static void add_row(teller *t, const fb_pipeline *pipeline, const fb_plan *plan,
+                    int64_t age)
 {
     char   text[32], behind[48];
     size_t count = 0;
@@ -62,7 +67,8 @@ static void add_row(teller *t, const fb_pipeline *pipeline, const fb_plan *plan,
 
 /* `position` and `end` are sums over the partitions: each moves when something was read or
  * produced, so a scheduler can tell one lag from the next by them. */
-static void add_json(fb_buf *out, const fb_pipeline *pipeline, const fb_plan *plan, int64_t age)
+static void add_json(fb_buf *out, const fb_pipeline *pipeline, const fb_plan *plan,
+                     int64_t age)
 {
     int64_t position = 0, end = 0;
     for (size_t i = 0; i < plan->count; i++) {
@@ -73,15 +79,18 @@ static void add_json(fb_buf *out, const fb_pipeline *pipeline, const fb_plan *pl
     fb_buf_add_json_text(out, pipeline->name);
     fb_buf_add_text(out, ",\"topic\":");
     fb_buf_add_json_text(out, pipeline->source.topic);
-    fb_buf_printf(out, ",\"messages\":%" PRId64 ",\"position\":%" PRId64 ",\"end\":%" PRId64,
+    fb_buf_printf(out,
+                  ",\"messages\":%" PRId64 ",\"position\":%" PRId64 ",\"end\":%" PRId64,
                   plan->messages, position, end);
-    if (age < 0) fb_buf_add_text(out, ",\"oldest_waiting_ms\":null,\"partitions\":[");
-    else fb_buf_printf(out, ",\"oldest_waiting_ms\":%" PRId64 ",\"partitions\":[", age);
+    if (age < 0)
+        fb_buf_add_text(out, ",\"oldest_waiting_ms\":null,\"partitions\":[");
+    else
+        fb_buf_printf(out, ",\"oldest_waiting_ms\":%" PRId64 ",\"partitions\":[", age);
     for (size_t i = 0; i < plan->count; i++) {
         const fb_plan_partition *p = &plan->partitions[i];
         fb_buf_printf(out,
-                      "%s{\"partition\":%" PRId32 ",\"position\":%" PRId64 ",\"end\":%" PRId64
-                      ",\"messages\":%" PRId64 "}",
+                      "%s{\"partition\":%" PRId32 ",\"position\":%" PRId64
+                      ",\"end\":%" PRId64 ",\"messages\":%" PRId64 "}",
                       i ? "," : "", p->partition, p->first, p->last, p->last - p->first);
     }
     fb_buf_add_text(out, "],\"error\":null}");
@@ -102,10 +111,11 @@ static void add_failed(teller *t, const fb_pipeline *pipeline, const fb_error *e
     fb_buf_add_json_text(&t->json, pipeline->name);
     fb_buf_add_text(&t->json, ",\"topic\":");
     fb_buf_add_json_text(&t->json, pipeline->source.topic);
-    fb_buf_printf(&t->json,
-                  ",\"messages\":null,\"position\":null,\"end\":null,\"oldest_waiting_ms\":null,"
-                  "\"partitions\":[],\"error\":{\"code\":\"%s\",\"what\":",
-                  fb_reason_name(err->reason));
+    fb_buf_printf(
+        &t->json,
+        ",\"messages\":null,\"position\":null,\"end\":null,\"oldest_waiting_ms\":null,"
+        "\"partitions\":[],\"error\":{\"code\":\"%s\",\"what\":",
+        fb_reason_name(err->reason));
     fb_buf_add_json_text(&t->json, err->what);
     fb_buf_add_text(&t->json, "}}");
 }
@@ -116,15 +126,18 @@ static void tell_one(teller *t, const fb_document *document, const fb_pipeline *
     fb_error        err;
     fb_session      session;
     fb_plan         plan = {0};
-    fb_plan_options options = {.timeout_ms = pipeline->source.timeout_ms, .accepts_loss = true};
+    fb_plan_options options = {.timeout_ms = pipeline->source.timeout_ms,
+                               .accepts_loss = true};
     if (t->shown++) fb_buf_add_text(&t->json, t->cli->form == FB_AS_JSON ? ",\n " : ",");
     code = fb_session_open(document, pipeline, options.timeout_ms, &session, &err);
     if (code == FB_OK) {
         code = fb_plan_make(&session, &options, &plan, &err);
         if (code == FB_OK) {
             int64_t age = ask_age(&session, &plan);
-            if (t->is_json) add_json(&t->json, pipeline, &plan, age);
-            else add_row(t, pipeline, &plan, age);
+            if (t->is_json)
+                add_json(&t->json, pipeline, &plan, age);
+            else
+                add_row(t, pipeline, &plan, age);
             if (plan.messages > t->most) t->most = plan.messages;
         }
         fb_plan_clear(&plan);
@@ -132,6 +145,7 @@ static void tell_one(teller *t, const fb_document *document, const fb_pipeline *
     }
     if (code == FB_OK) return;
     add_failed(t, pipeline, &err);
+    if (document->pipelines_count > 1) fb_error_at(&err, "%s", pipeline->name);
     fb_cli_report(t->cli, &err);
 }
 
@@ -176,9 +190,12 @@ const fb_command fb_command_lag = {
     .section = "Look",
     .summary = "Messages waiting, per pipeline and partition",
     .words = "[PIPELINE ...]",
-    .text = "Compares the stored offsets with the ends of the topics. Changes nothing. With --json\n"
-            "each partition is listed, and `position` and `end` are sums over the partitions,\n"
-            "which move whenever something was read or produced. Without PIPELINE: all of them.",
+    .text = "Compares the stored offsets with the ends of the topics. Changes nothing. "
+            "With --json\n"
+            "each partition is listed, and `position` and `end` are sums over the "
+            "partitions,\n"
+            "which move whenever something was read or produced. Without PIPELINE: all "
+            "of them.",
     .examples = "forebay lag\n"
                 "forebay lag orders --exit-code --threshold 1000   # 4 when more wait\n"
                 "forebay lag orders --json",

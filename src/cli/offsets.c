@@ -16,12 +16,15 @@
 enum { MAX_JSON_BYTES = 16 << 20, MAX_LINE = 300 };
 
 static const fb_flag reset_flags[] = {
-    {.name = "to", .argument = "WHERE",
-     .help = "earliest, latest, end, a time, 0:123,1:456,\nor with --partition an offset"},
+    {.name = "to",
+     .argument = "WHERE",
+     .help =
+         "earliest, latest, end, a time, 0:123,1:456,\nor with --partition an offset"},
     {.name = "partition", .argument = "P", .help = "move this partition only"},
     {.name = "reason", .argument = "TEXT", .help = "kept in the table's history"},
     {.name = "dry-run", .help = "say what would happen, change nothing"},
-    {.name = "yes", .argument = "NAME",
+    {.name = "yes",
+     .argument = "NAME",
      .help = "the pipeline's name: confirm without being asked\n(reset and unlock)"},
     {.name = NULL},
 };
@@ -29,8 +32,9 @@ static const fb_flag reset_flags[] = {
 static const fb_flag_group groups[] = {{"For reset", reset_flags}, {NULL, NULL}};
 
 static const fb_table_column columns[] = {
-    {"partition", FB_CELL_NUMBER}, {"committed", FB_CELL_NUMBER}, {"first kept", FB_CELL_NUMBER},
-    {"end", FB_CELL_NUMBER},       {"lag", FB_CELL_NUMBER},       {"stored in", FB_CELL_TEXT},
+    {"partition", FB_CELL_NUMBER},  {"committed", FB_CELL_NUMBER},
+    {"first kept", FB_CELL_NUMBER}, {"end", FB_CELL_NUMBER},
+    {"lag", FB_CELL_NUMBER},        {"stored in", FB_CELL_TEXT},
 };
 
 /* One pipeline with its positions. */
@@ -44,18 +48,29 @@ typedef struct view {
 
 /* --- show, export --------------------------------------------------------------------- */
 
+/* What waits behind the stored position, or behind where a first run would begin. */
+static int64_t lag_of(const fb_plan_partition *p)
+{
+    if (p->stored < 0) return p->last - p->first;
+    return p->end - (p->stored < p->low   ? p->low
+                     : p->stored > p->end ? p->end
+                                          : p->stored);
+}
+
 static fb_code print_rows(const view *v, fb_error *err)
 {
     fb_code  code = FB_OK, ended;
     fb_table table;
     char     id[FB_MAX_APP_ID], stored[FB_MAX_APP_ID + 64];
-    fb_table_begin(&table, v->cli->form, v->cli->out, columns, sizeof columns / sizeof *columns);
+    fb_table_begin(&table, v->cli->form, v->cli->out, columns,
+                   sizeof columns / sizeof *columns);
     table.has_bold_head = v->cli->uses_color;
     for (size_t i = 0; i < v->plan.count && code == FB_OK; i++) {
         const fb_plan_partition *p = &v->plan.partitions[i];
-        code = fb_positions_app_id(&v->session.place, v->session.positions.series, p->partition,
-                                   id, err);
-        if (p->stored < 0) snprintf(stored, sizeof stored, "-");
+        code = fb_positions_app_id(&v->session.place, v->session.positions.series,
+                                   p->partition, id, err);
+        if (p->stored < 0)
+            snprintf(stored, sizeof stored, "-");
         else if (v->session.place.file)
             snprintf(stored, sizeof stored, "%.1000s", v->session.place.file);
         else
@@ -65,7 +80,7 @@ static fb_code print_rows(const view *v, fb_error *err)
         fb_table_add_number(&table, p->stored);
         fb_table_add_number(&table, p->low);
         fb_table_add_number(&table, p->end);
-        fb_table_add_number(&table, p->last - p->first);
+        fb_table_add_number(&table, lag_of(p));
         fb_table_add_text(&table, stored);
     }
     ended = fb_table_end(&table, err);
@@ -78,8 +93,8 @@ static void add_where(const view *v, fb_buf *out)
     const char *comma = "";
     for (size_t i = 0; i < v->plan.count; i++) {
         if (v->plan.partitions[i].stored < 0) continue;
-        fb_buf_printf(out, "%s%" PRId32 ":%" PRId64, comma, v->plan.partitions[i].partition,
-                      v->plan.partitions[i].stored);
+        fb_buf_printf(out, "%s%" PRId32 ":%" PRId64, comma,
+                      v->plan.partitions[i].partition, v->plan.partitions[i].stored);
         comma = ",";
     }
 }
@@ -97,11 +112,15 @@ static void write_export(const view *v, fb_buf *out)
     fb_buf_add_text(out, "\",\n \"partitions\":[");
     for (size_t i = 0; i < v->plan.count; i++) {
         const fb_plan_partition *p = &v->plan.partitions[i];
-        fb_buf_printf(out, "%s\n  {\"partition\":%" PRId32 ",\"committed\":", comma, p->partition);
-        if (p->stored < 0) fb_buf_add_text(out, "null");
-        else fb_buf_printf(out, "%" PRId64, p->stored);
-        fb_buf_printf(out, ",\"first_kept\":%" PRId64 ",\"end\":%" PRId64 ",\"lag\":%" PRId64 "}",
-                      p->low, p->end, p->last - p->first);
+        fb_buf_printf(out, "%s\n  {\"partition\":%" PRId32 ",\"committed\":", comma,
+                      p->partition);
+        if (p->stored < 0)
+            fb_buf_add_text(out, "null");
+        else
+            fb_buf_printf(out, "%" PRId64, p->stored);
+        fb_buf_printf(
+            out, ",\"first_kept\":%" PRId64 ",\"end\":%" PRId64 ",\"lag\":%" PRId64 "}",
+            p->low, p->end, lag_of(p));
         comma = ",";
     }
     fb_buf_add_text(out, "\n ]}\n");
@@ -122,8 +141,8 @@ out:
 
 /* --- reset ---------------------------------------------------------------------------- */
 
-static fb_code read_where(const fb_cli *cli, fb_where *where, int32_t *partition, bool *is_one,
-                          fb_error *err)
+static fb_code read_where(const fb_cli *cli, fb_where *where, int32_t *partition,
+                          bool *is_one, fb_error *err)
 {
     fb_code     code = FB_OK;
     char        pair[64];
@@ -131,8 +150,9 @@ static fb_code read_where(const fb_cli *cli, fb_where *where, int32_t *partition
     const char *to = fb_cli_text(cli, "to");
     if (!to) {
         fb_error_set(err, FB_R_C001, "reset needs --to WHERE");
-        fb_error_hint(err, "earliest, latest, a time such as 2026-11-28T00:00Z, or offsets such as "
-                           "0:123,1:456");
+        fb_error_hint(
+            err, "earliest, latest, a time such as 2026-11-28T00:00Z, or offsets such as "
+                 "0:123,1:456");
         return FB_EUSAGE;
     }
     FB_TRY(fb_cli_number(cli, "partition", -1, INT32_MAX, &number, err));
@@ -143,11 +163,13 @@ static fb_code read_where(const fb_cli *cli, fb_where *where, int32_t *partition
         to = pair;
     }
     FB_TRY(fb_where_parse(to, where, err));
-    if (strcmp(to, "stored") == 0) FB_TRY(fb_fail(err, C001, "--to stored moves nothing"));
+    if (strcmp(to, "stored") == 0)
+        FB_TRY(fb_fail(err, C001, "--to stored moves nothing"));
     if (strcmp(to, "end") == 0) where->kind = FB_WHERE_LATEST;
     if (*is_one && where->kind == FB_WHERE_OFFSETS &&
         (where->count != 1 || where->partitions[0] != *partition))
-        code = fb_fail(err, C001, "--partition %" PRId32 " and --to %s name other partitions",
+        code = fb_fail(err, C001,
+                       "--partition %" PRId32 " and --to %s name other partitions",
                        *partition, to);
 out:
     return code;
@@ -168,7 +190,8 @@ static fb_code check_offsets(const view *v, const fb_where *where, fb_error *err
         if (where->offsets[n] >= found->low && where->offsets[n] <= found->end) continue;
         return fb_fail(err, C001, "partition %" PRId32 " has offsets %s to %s, not %s",
                        found->partition, fb_text_count(found->low, low),
-                       fb_text_count(found->end, end), fb_text_count(where->offsets[n], asked));
+                       fb_text_count(found->end, end),
+                       fb_text_count(where->offsets[n], asked));
     }
     return FB_OK;
 }
@@ -177,13 +200,16 @@ static fb_code check_offsets(const view *v, const fb_where *where, fb_error *err
 static fb_code check_table(const view *v, fb_error *err)
 {
     if (fb_delta_exists(v->session.table)) return FB_OK;
-    fb_error_set(err, FB_R_C001, "the table %s is not there yet, so it has no offsets to move",
+    fb_error_set(err, FB_R_C001,
+                 "the table %s is not there yet, so it has no offsets to move",
                  fb_delta_name(v->session.table));
-    fb_error_hint(err, "where the first run begins is source.auto_offset_reset: earliest or latest");
+    fb_error_hint(
+        err,
+        "where the first run begins is source.auto_offset_reset: earliest or latest");
     return FB_EUSAGE;
 }
 
-/* "This makes the next run read 391,220 messages again; ..." */
+/* "The next run begins 391,220 offsets earlier, and passes over 12 offsets. ..." */
 static void say_effect(const view *v, char out[MAX_LINE])
 {
     char    again_text[64], skip_text[64];
@@ -194,14 +220,18 @@ static void say_effect(const view *v, char out[MAX_LINE])
         if (p->stored >= 0 && p->first < p->stored) again += p->stored - p->first;
         if (p->first > from) skipped += p->first - from;
     }
-    if (again == 0 && skipped == 0)
-        snprintf(out, MAX_LINE, "The next run reads neither more nor less by this.");
-    else
-        snprintf(out, MAX_LINE, "This makes the next run %s%s%s%s%s%s.", again ? "read " : "",
-                 again ? fb_text_counted(again, "offset", again_text) : "",
-                 again ? " again, whose rows would then be twice in the table" : "",
-                 again && skipped ? ", and " : "", skipped ? "pass over " : "",
-                 skipped ? fb_text_counted(skipped, "offset", skip_text) : "");
+    snprintf(out, MAX_LINE, "%s%s%s%s%s",
+             again          ? "The next run begins "
+             : skipped == 0 ? "The next run begins where it would have begun"
+                            : "The next run passes over ",
+             again     ? fb_text_counted(again, "offset", again_text)
+             : skipped ? fb_text_counted(skipped, "offset", skip_text)
+                       : "",
+             again ? " earlier" : "", again && skipped ? ", and passes over " : "",
+             again && skipped ? fb_text_counted(skipped, "offset", skip_text) : "");
+    size_t used = strlen(out);
+    snprintf(out + used, MAX_LINE - used, ".%s",
+             again ? " Rows of them that are in the table would be there twice." : "");
 }
 
 /* Ask for the pipeline's name. @return FB_EUSAGE (I001) */
@@ -210,9 +240,11 @@ static fb_code confirm(const fb_cli *cli, const char *name, fb_error *err)
     char        line[FB_MAX_NAME + 2];
     const char *given = fb_cli_text(cli, "yes");
     if (given && strcmp(given, name) == 0) return FB_OK;
-    if (given) return fb_fail(err, I001, "--yes %s does not name pipeline \"%s\"", given, name);
+    if (given)
+        return fb_fail(err, I001, "--yes %s does not name pipeline \"%s\"", given, name);
     if (!cli->may_ask) {
-        fb_error_set(err, FB_R_I001, "this needs a confirmation and there is no terminal");
+        fb_error_set(err, FB_R_I001,
+                     "this needs a confirmation and there is no terminal");
         fb_error_hint(err, "add --yes %s to confirm it in a script", name);
         return FB_EUSAGE;
     }
@@ -221,7 +253,8 @@ static fb_code confirm(const fb_cli *cli, const char *name, fb_error *err)
     if (!fgets(line, sizeof line, stdin)) line[0] = '\0';
     line[strcspn(line, "\n")] = '\0';
     if (strcmp(line, name) == 0) return FB_OK;
-    return fb_fail(err, I001, "\"%s\" is not the name of the pipeline; nothing was changed", line);
+    return fb_fail(err, I001,
+                   "\"%s\" is not the name of the pipeline; nothing was changed", line);
 }
 
 /* Write the old positions down. @param path  where, FB_MAX_PATH bytes */
@@ -257,9 +290,10 @@ static fb_code move(const view *v, fb_error *err)
                                   .first = v->plan.partitions[i].first,
                                   .next = v->plan.partitions[i].first};
     FB_TRY(keep_old(v, path, err));
-    FB_TRY(fb_positions_move(&v->session.place, v->session.table, &v->session.positions, &moves,
-                             reason ? reason : "", err));
-    fprintf(v->cli->out, "%s: %s moved to %s; the old positions are in %s\n", v->pipeline->name,
+    FB_TRY(fb_positions_move(&v->session.place, v->session.table, &v->session.positions,
+                             &moves, reason ? reason : "", err));
+    fprintf(v->cli->out, "%s: %s moved to %s; the old positions are in %s\n",
+            v->pipeline->name,
             fb_text_counted((int64_t)v->plan.count, "partition", count),
             fb_cli_text(v->cli, "to"), path);
 out:
@@ -278,7 +312,8 @@ static fb_code reset(view *v, fb_error *err)
     FB_TRY(read_where(v->cli, &where, &partition, &is_one, err));
     if (is_one) options.partitions = &partition, options.partitions_count = 1;
     options.timeout_ms = v->pipeline->source.timeout_ms;
-    FB_TRY(fb_session_open(v->document, v->pipeline, options.timeout_ms, &v->session, err));
+    FB_TRY(
+        fb_session_open(v->document, v->pipeline, options.timeout_ms, &v->session, err));
     FB_TRY(fb_plan_make(&v->session, &options, &v->plan, err));
     FB_TRY(check_table(v, err));
     FB_TRY(check_offsets(v, &where, err));
@@ -307,7 +342,8 @@ static fb_code unlock(const view *v, fb_error *err)
     char     folder[FB_MAX_PATH], path[FB_MAX_PATH];
     fb_lock  lock = FB_LOCK_NONE;
     fb_error held;
-    FB_TRY(fb_path_join(folder, sizeof folder, v->document->state.path, v->pipeline->name, err));
+    FB_TRY(fb_path_join(folder, sizeof folder, v->document->state.path, v->pipeline->name,
+                        err));
     FB_TRY(fb_path_join(path, sizeof path, folder, "lock", err));
     code = fb_file_exists(path) ? fb_lock_take(&lock, path, "", 0, &held) : FB_OK;
     fb_lock_release(&lock);
@@ -320,8 +356,10 @@ static fb_code unlock(const view *v, fb_error *err)
     fb_log_plain("%s", held.what);
     FB_TRY(confirm(v->cli, v->pipeline->name, err));
     fb_file_remove(path);
-    fprintf(v->cli->out, "%s: unlocked; the other process goes on, and of two that commit the "
-                         "same offsets only one can\n", v->pipeline->name);
+    fprintf(v->cli->out,
+            "%s: unlocked; the other process goes on, and of two that commit the "
+            "same offsets only one can\n",
+            v->pipeline->name);
 out:
     return code;
 }
@@ -331,8 +369,10 @@ out:
 static fb_code look(view *v, fb_error *err)
 {
     fb_code         code = FB_OK;
-    fb_plan_options options = {.timeout_ms = v->pipeline->source.timeout_ms, .accepts_loss = true};
-    FB_TRY(fb_session_open(v->document, v->pipeline, options.timeout_ms, &v->session, err));
+    fb_plan_options options = {.timeout_ms = v->pipeline->source.timeout_ms,
+                               .accepts_loss = true};
+    FB_TRY(
+        fb_session_open(v->document, v->pipeline, options.timeout_ms, &v->session, err));
     FB_TRY(fb_plan_make(&v->session, &options, &v->plan, err));
 out:
     return code;
@@ -345,19 +385,23 @@ static fb_code run(fb_cli *cli, fb_error *err)
     fb_code     code = FB_OK;
     fb_chosen   chosen;
     static view v;
-    bool        has_action = cli->words_count > 0 && fb_words_have(ACTIONS, cli->words[0]);
+    bool has_action = cli->words_count > 0 && fb_words_have(ACTIONS, cli->words[0]);
     const char *action = has_action ? cli->words[0] : "show";
     bool        is_json = cli->form == FB_AS_JSON || cli->form == FB_AS_JSONL;
     v = (view){.cli = cli, .document = &chosen.document};
-    FB_TRY(fb_chosen_open(cli, cli->words + has_action, cli->words_count - has_action, &chosen,
-                          err));
+    FB_TRY(fb_chosen_open(cli, cli->words + has_action, cli->words_count - has_action,
+                          &chosen, err));
     FB_TRY(fb_chosen_one(&chosen, &v.pipeline, err));
-    if (strcmp(action, "reset") == 0) FB_TRY(reset(&v, err));
-    else if (strcmp(action, "unlock") == 0) FB_TRY(unlock(&v, err));
+    if (strcmp(action, "reset") == 0)
+        FB_TRY(reset(&v, err));
+    else if (strcmp(action, "unlock") == 0)
+        FB_TRY(unlock(&v, err));
     else {
         FB_TRY(look(&v, err));
-        if (is_json || strcmp(action, "export") == 0) FB_TRY(print_export(&v, err));
-        else FB_TRY(print_rows(&v, err));
+        if (is_json || strcmp(action, "export") == 0)
+            FB_TRY(print_export(&v, err));
+        else
+            FB_TRY(print_rows(&v, err));
     }
 out:
     fb_plan_clear(&v.plan);
@@ -371,13 +415,14 @@ const fb_command fb_command_offsets = {
     .section = "Look",
     .summary = "Show, export, move or unlock positions",
     .words = "[show|export|reset|unlock] [PIPELINE]",
-    .text = "show    what is committed for each partition, beside what the topic has\n"
-            "export  the same as JSON, to keep\n"
-            "reset   move the positions: the next run begins there. Asks for the pipeline's\n"
-            "        name; the old positions are kept in a file of the state folder\n"
-            "unlock  take over the lock of another run of the pipeline\n"
-            "\n"
-            "Without a word: show. PIPELINE may be left out when there is only one.",
+    .text =
+        "show    what is committed for each partition, beside what the topic has\n"
+        "export  the same as JSON, to keep\n"
+        "reset   move the positions: the next run begins there. Asks for the pipeline's\n"
+        "        name; the old positions are kept in a file of the state folder\n"
+        "unlock  take over the lock of another run of the pipeline\n"
+        "\n"
+        "Without a word: show. PIPELINE may be left out when there is only one.",
     .examples = "forebay offsets orders\n"
                 "forebay offsets export orders -o orders.offsets.json\n"
                 "forebay offsets reset orders --to 2026-11-28T00:00Z\n"

@@ -28,7 +28,8 @@ bool fb_words_have(const char *words, const char *wanted)
     return false;
 }
 
-const char *fb_words_nearest(const char *words, const char *wanted, char room[FB_MAX_WORD])
+const char *fb_words_nearest(const char *words, const char *wanted,
+                             char room[FB_MAX_WORD])
 {
     fb_nearest near;
     char       word[FB_MAX_WORD];
@@ -52,7 +53,10 @@ static void list_words(const char *words, char *out, size_t room)
     while (next_word(&words, word)) {
         bool is_last = words[strspn(words, " ")] == '\0';
         int  n = snprintf(out + used, room - used, "%s%s",
-                          used == 0 ? "" : is_last ? " or " : ", ", word);
+                         used == 0 ? ""
+                          : is_last ? " or "
+                                    : ", ",
+                          word);
         if (n < 0 || (size_t)n >= room - used) return;
         used += (size_t)n;
     }
@@ -73,7 +77,8 @@ static const fb_flag *find_in(const fb_flag_group *groups, const char *name, cha
 {
     for (; groups && groups->title; groups++) {
         for (const fb_flag *flag = groups->flags; flag->name; flag++) {
-            if (name ? strcmp(flag->name, name) == 0 : flag->letter == letter) return flag;
+            if (name ? strcmp(flag->name, name) == 0 : flag->letter == letter)
+                return flag;
             if (near && !flag->is_hidden) fb_nearest_offer(near, flag->name);
         }
     }
@@ -102,21 +107,22 @@ static fb_code fail_command(const char *name, fb_error *err)
     return FB_EUSAGE;
 }
 
-static fb_code fail_flag(const fb_cli *cli, const char *shown, const char *name, char letter,
-                         fb_error *err)
+static fb_code fail_flag(const fb_cli *cli, const char *shown, const char *name,
+                         char letter, fb_error *err)
 {
     fb_nearest  near;
     const char *command = cli->command ? cli->command->name : NULL;
     fb_nearest_init(&near, name ? name : "");
     (void)find_flag(cli->command, name, letter, name ? &near : NULL);
     if (near.best)
-        fb_error_set(err, FB_R_C001, "unknown option \"%s\", did you mean \"--%s\"?", shown,
-                     near.best);
+        fb_error_set(err, FB_R_C001, "unknown option \"%s\", did you mean \"--%s\"?",
+                     shown, near.best);
     else
         fb_error_set(err, FB_R_C001, "unknown option \"%s\"", shown);
     for (const fb_command *const *other = fb_commands; *other && !command; other++) {
         if (!find_in((*other)->groups, name, letter, NULL)) continue;
-        fb_error_hint(err, "it is an option of a command and stands behind it: forebay %s %s",
+        fb_error_hint(err,
+                      "it is an option of a command and stands behind it: forebay %s %s",
                       (*other)->name, shown);
         return FB_EUSAGE;
     }
@@ -143,7 +149,8 @@ static fb_code keep(reader *r, const fb_flag *flag, const char *value, fb_error 
     if (value && flag->choices && !fb_words_have(flag->choices, value)) {
         const char *near = fb_words_nearest(flag->choices, value, room);
         list_words(flag->choices, list, sizeof list);
-        fb_error_set(err, FB_R_C001, "--%s must be %s, not \"%s\"", flag->name, list, value);
+        fb_error_set(err, FB_R_C001, "--%s must be %s, not \"%s\"", flag->name, list,
+                     value);
         if (near) fb_error_hint(err, "did you mean \"%s\"?", near);
         return FB_EUSAGE;
     }
@@ -156,8 +163,11 @@ static fb_code keep_next(reader *r, const fb_flag *flag, const char *shown, fb_e
 {
     const char *value = r->at + 1 < r->argc ? r->argv[r->at + 1] : NULL;
     if (!value || strncmp(value, "--", 2) == 0) {
-        fb_error_set(err, FB_R_C001, "option %s needs an argument: %s", shown, flag->argument);
-        if (value) fb_error_hint(err, "one that begins with -- is written --%s=%s", flag->name, value);
+        fb_error_set(err, FB_R_C001, "option %s needs an argument: %s", shown,
+                     flag->argument);
+        if (value)
+            fb_error_hint(err, "one that begins with -- is written --%s=%s", flag->name,
+                          value);
         return FB_EUSAGE;
     }
     r->at++;
@@ -191,9 +201,12 @@ static fb_code read_short(reader *r, const char *text, fb_error *err)
         char           shown[] = {'-', *at, '\0'};
         const fb_flag *flag = find_flag(r->cli->command, NULL, *at, NULL);
         if (!flag) return fail_flag(r->cli, shown, NULL, *at, err);
-        if (!flag->argument) code = keep(r, flag, NULL, err);
-        else if (at[1]) return keep(r, flag, at + 1, err);
-        else return keep_next(r, flag, shown, err);
+        if (!flag->argument)
+            code = keep(r, flag, NULL, err);
+        else if (at[1])
+            return keep(r, flag, at + 1, err);
+        else
+            return keep_next(r, flag, shown, err);
     }
     return code;
 }
@@ -234,17 +247,20 @@ fb_code fb_cli_parse(fb_cli *cli, int argc, char **argv, fb_error *err)
     fb_code code = FB_OK;
     reader  r = {.cli = cli, .argc = argc, .at = 1, .argv = argv};
     size_t  most = 1; // -vvv is three options in one word
-    for (int i = 1; i < argc; i++)
-        most += strlen(argv[i]) + 1;
+    for (int i = 1; i < argc; i++) most += strlen(argv[i]) + 1;
     cli->given = fb_alloc(most * sizeof *cli->given);
     cli->words = fb_alloc(((size_t)argc + 1) * sizeof *cli->words);
     if (!cli->given || !cli->words) return fb_fail_memory(err, "the command line");
     for (; r.at < argc; r.at++) {
         const char *text = argv[r.at];
-        if (r.only_words || text[0] != '-' || text[1] == '\0') FB_TRY(read_word(&r, text, err));
-        else if (strcmp(text, "--") == 0) r.only_words = true;
-        else if (text[1] == '-') FB_TRY(read_long(&r, text, err));
-        else FB_TRY(read_short(&r, text, err));
+        if (r.only_words || text[0] != '-' || text[1] == '\0')
+            FB_TRY(read_word(&r, text, err));
+        else if (strcmp(text, "--") == 0)
+            r.only_words = true;
+        else if (text[1] == '-')
+            FB_TRY(read_long(&r, text, err));
+        else
+            FB_TRY(read_short(&r, text, err));
     }
     code = check_words(cli, err);
 out:
@@ -270,13 +286,17 @@ size_t fb_cli_count(const fb_cli *cli, const char *name)
     return count;
 }
 
-bool fb_cli_has(const fb_cli *cli, const char *name) { return fb_cli_count(cli, name) > 0; }
+bool fb_cli_has(const fb_cli *cli, const char *name)
+{
+    return fb_cli_count(cli, name) > 0;
+}
 
 const char *fb_cli_text(const fb_cli *cli, const char *name)
 {
     fb_assert(find_flag(cli->command, name, 0, NULL) != NULL);
     for (size_t i = cli->given_count; i > 0; i--)
-        if (strcmp(cli->given[i - 1].flag->name, name) == 0) return cli->given[i - 1].value;
+        if (strcmp(cli->given[i - 1].flag->name, name) == 0)
+            return cli->given[i - 1].value;
     return NULL;
 }
 
@@ -296,6 +316,7 @@ fb_code fb_cli_number(const fb_cli *cli, const char *name, int64_t fallback, int
     *out = fallback;
     if (!text) return FB_OK;
     if (fb_text_int64(text, out) && *out >= 0 && *out <= most) return FB_OK;
-    return fb_fail(err, C001, "--%s must be a whole number from 0 to %" PRId64 ", not \"%s\"",
-                   name, most, text);
+    return fb_fail(err, C001,
+                   "--%s must be a whole number from 0 to %" PRId64 ", not \"%s\"", name,
+                   most, text);
 }

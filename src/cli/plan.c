@@ -15,12 +15,15 @@ static const fb_flag own_flags[] = {
     {.name = NULL},
 };
 
-static const fb_flag_group groups[] = {
-    {"What to read, and where to", fb_read_flags}, {"The answer", own_flags}, {NULL, NULL}};
+static const fb_flag_group groups[] = {{"What to read, and where to", fb_read_flags},
+                                       {"The answer", own_flags},
+                                       {NULL, NULL}};
 
 static const fb_table_column columns[] = {
-    {"partition", FB_CELL_NUMBER}, {"from", FB_CELL_NUMBER},         {"to", FB_CELL_NUMBER},
-    {"messages", FB_CELL_NUMBER},  {"oldest waiting", FB_CELL_TEXT},
+    {"pipeline", FB_CELL_TEXT}, // not in a plan for people, which has it in its head
+    {"partition", FB_CELL_NUMBER},    {"from", FB_CELL_NUMBER},
+    {"to", FB_CELL_NUMBER},           {"messages", FB_CELL_NUMBER},
+    {"oldest waiting", FB_CELL_TEXT},
 };
 
 /* One pipeline, looked at. */
@@ -28,7 +31,7 @@ typedef struct view {
     const fb_pipeline *pipeline;
     fb_session         session;
     fb_plan            plan;
-    int64_t            reads; ///< messages: the plan's, held to max_messages
+    int64_t            reads;  ///< messages: the plan's, held to max_messages
     int64_t           *oldest; ///< owned; see fb_cli_oldest(); NULL: nothing is known
 } view;
 
@@ -43,8 +46,9 @@ int64_t *fb_cli_oldest(fb_session *session, const fb_plan *plan)
         if (p->first < p->last)
             ranges[count++] = (fb_kafka_range){p->partition, p->first, p->last};
     }
-    bool is_known = count > 0 && fb_kafka_timestamps_at(session->kafka, ranges, count, ANSWER_MS,
-                                                        times, &ignored) == FB_OK;
+    bool is_known =
+        count > 0 && fb_kafka_timestamps_at(session->kafka, ranges, count, ANSWER_MS,
+                                            times, &ignored) == FB_OK;
     for (size_t i = times ? plan->count : 0; i > 0; i--) {
         const fb_plan_partition *p = &plan->partitions[i - 1];
         times[i - 1] = is_known && p->first < p->last ? times[--count] : -1;
@@ -53,7 +57,8 @@ int64_t *fb_cli_oldest(fb_session *session, const fb_plan *plan)
     return times;
 }
 
-static fb_code look(const fb_cli *cli, const fb_document *document, view *v, fb_error *err)
+static fb_code look(const fb_cli *cli, const fb_document *document, view *v,
+                    fb_error *err)
 {
     fb_code  code = FB_OK;
     int64_t  timeout_ms = v->pipeline->source.timeout_ms;
@@ -81,20 +86,28 @@ static const char *format_time(int64_t ms, char out[40])
     return out;
 }
 
-static fb_code print_table(const fb_cli *cli, const view *v, fb_form form, fb_error *err)
+static void add_rows(const view *v, bool with_name, fb_table *table)
 {
-    fb_table table;
-    char     when[40];
-    fb_table_begin(&table, form, cli->out, columns, sizeof columns / sizeof *columns);
-    table.has_bold_head = cli->uses_color;
+    char when[40];
     for (size_t i = 0; i < v->plan.count; i++) {
         const fb_plan_partition *p = &v->plan.partitions[i];
-        fb_table_add_number(&table, p->partition);
-        fb_table_add_number(&table, p->first);
-        fb_table_add_number(&table, p->last);
-        fb_table_add_number(&table, p->last - p->first);
-        fb_table_add_text(&table, !v->oldest || v->oldest[i] < 0 ? "" : format_time(v->oldest[i], when));
+        bool                     is_known = v->oldest && v->oldest[i] >= 0;
+        if (with_name) fb_table_add_text(table, v->pipeline->name);
+        fb_table_add_number(table, p->partition);
+        fb_table_add_number(table, p->first);
+        fb_table_add_number(table, p->last);
+        fb_table_add_number(table, p->last - p->first);
+        fb_table_add_text(table, is_known ? format_time(v->oldest[i], when) : NULL);
     }
+}
+
+static fb_code print_table(const fb_cli *cli, const view *v, fb_error *err)
+{
+    fb_table table;
+    fb_table_begin(&table, FB_AS_TABLE, cli->out, columns + 1,
+                   sizeof columns / sizeof *columns - 1);
+    table.has_bold_head = cli->uses_color;
+    add_rows(v, false, &table);
     return fb_table_end(&table, err);
 }
 
@@ -106,14 +119,16 @@ static void print_head(const view *v, FILE *to)
     if (fb_delta_exists(table))
         snprintf(version, sizeof version, "v%" PRId64, fb_delta_version(table));
     fprintf(to, "%s: topic %s on %s  ->  delta %s (%s)\n\n", p->name, p->source.topic,
-            p->source.connection ? p->source.connection : p->source.use->bootstrap_servers,
+            p->source.connection ? p->source.connection
+                                 : p->source.use->bootstrap_servers,
             fb_delta_name(table), version);
 }
 
 static void print_sum(const view *v, FILE *to)
 {
     char sum[32], rest[32];
-    fprintf(to, "\n  %s message%s", fb_text_count(v->reads, sum), v->reads == 1 ? "" : "s");
+    fprintf(to, "\n  %s message%s", fb_text_count(v->reads, sum),
+            v->reads == 1 ? "" : "s");
     if (v->reads < v->plan.messages)
         fprintf(to, ", stopped by max_messages; %s stay for the next run",
                 fb_text_count(v->plan.messages - v->reads, rest));
@@ -125,12 +140,14 @@ static void print_losses(const view *v, FILE *to)
 {
     char lost[64];
     if (v->plan.is_recreated)
-        fputs("  topic       deleted and made again; read from its start (on_recreated)\n", to);
+        fputs(
+            "  topic       deleted and made again; read from its start (on_recreated)\n",
+            to);
     for (size_t i = 0; i < v->plan.count; i++) {
         const fb_plan_partition *p = &v->plan.partitions[i];
         if (p->lost > 0)
-            fprintf(to, "  lost        partition %" PRId32 ": %s, by on_data_loss\n", p->partition,
-                    fb_text_counted(p->lost, "offset", lost));
+            fprintf(to, "  lost        partition %" PRId32 ": %s, by on_data_loss\n",
+                    p->partition, fb_text_counted(p->lost, "offset", lost));
         if (p->is_new)
             fprintf(to, "  new         partition %" PRId32 " came after the first run\n",
                     p->partition);
@@ -139,16 +156,16 @@ static void print_losses(const view *v, FILE *to)
 
 static fb_code print_text(const fb_cli *cli, const view *v, fb_error *err)
 {
-    static const char *const severities[] = {"write them, faulty values as null (warn)", "reject",
-                                             "stop, write nothing (abort)"};
-    fb_code            code = FB_OK;
-    const fb_pipeline *p = v->pipeline;
-    FILE              *to = cli->out;
-    char               id[FB_MAX_APP_ID], checked[64];
-    size_t             rules = 0;
+    static const char *const severities[] = {"write them, faulty values as null (warn)",
+                                             "reject", "stop, write nothing (abort)"};
+    fb_code                  code = FB_OK;
+    const fb_pipeline       *p = v->pipeline;
+    FILE                    *to = cli->out;
+    char                     id[FB_MAX_APP_ID], checked[64];
+    size_t                   rules = 0;
 
     print_head(v, to);
-    FB_TRY(print_table(cli, v, FB_AS_TABLE, err));
+    FB_TRY(print_table(cli, v, err));
     print_sum(v, to);
     if (p->state.store == FB_STORE_FILE) {
         fprintf(to, "  offsets     read from %s\n", v->session.state_file);
@@ -156,17 +173,20 @@ static fb_code print_text(const fb_cli *cli, const view *v, fb_error *err)
         FB_TRY(fb_positions_app_id(&v->session.place, v->session.positions.series,
                                    v->plan.partitions[0].partition, id, err));
         fprintf(to, "  offsets     %s (txn %s%s)\n",
-                v->session.positions.has_any ? "read from the table's own log" : "none yet", id,
-                v->plan.count > 1 ? ", ..." : "");
+                v->session.positions.has_any ? "read from the table's own log"
+                                             : "none yet",
+                id, v->plan.count > 1 ? ", ..." : "");
     }
     print_losses(v, to);
     for (size_t i = 0; i < v->session.decoded.count; i++)
-        rules += !v->session.decoded.columns[i].nullable || v->session.decoded.columns[i].unique;
+        rules += !v->session.decoded.columns[i].nullable ||
+                 v->session.decoded.columns[i].unique;
     fprintf(to, "  columns     %s, %zu with rules, %zu of metadata\n",
             fb_text_counted((int64_t)v->session.decoded.count, "column", checked), rules,
             v->session.schema.count - v->session.decoded.count);
     fprintf(to, "  write       append\n");
-    fprintf(to, "  bad rows    %s -> %s\n", severities[p->policy.severity], p->sink.rejected.path);
+    fprintf(to, "  bad rows    %s -> %s\n", severities[p->policy.severity],
+            p->sink.rejected.path);
 out:
     return code;
 }
@@ -178,16 +198,20 @@ static void print_json(const view *v, fb_buf *out)
     fb_buf_add_json_text(out, p->name);
     fb_buf_add_text(out, ",\"topic\":");
     fb_buf_add_json_text(out, p->source.topic);
-    fb_buf_printf(out, ",\"messages\":%" PRId64 ",\"waiting\":%" PRId64 ",\"partitions\":[",
+    fb_buf_printf(out,
+                  ",\"messages\":%" PRId64 ",\"waiting\":%" PRId64 ",\"partitions\":[",
                   v->reads, v->plan.messages);
     for (size_t i = 0; i < v->plan.count; i++) {
         const fb_plan_partition *q = &v->plan.partitions[i];
         fb_buf_printf(out,
                       "%s{\"partition\":%" PRId32 ",\"from\":%" PRId64 ",\"to\":%" PRId64
                       ",\"messages\":%" PRId64 ",\"lost\":%" PRId64 ",\"oldest_ms\":",
-                      i ? "," : "", q->partition, q->first, q->last, q->last - q->first, q->lost);
-        if (!v->oldest || v->oldest[i] < 0) fb_buf_add_text(out, "null}");
-        else fb_buf_printf(out, "%" PRId64 "}", v->oldest[i]);
+                      i ? "," : "", q->partition, q->first, q->last, q->last - q->first,
+                      q->lost);
+        if (!v->oldest || v->oldest[i] < 0)
+            fb_buf_add_text(out, "null}");
+        else
+            fb_buf_printf(out, "%" PRId64 "}", v->oldest[i]);
     }
     fb_buf_add_text(out, "],\"target\":{\"format\":\"delta\",\"uri\":");
     fb_buf_add_json_text(out, fb_delta_name(v->session.table));
@@ -200,49 +224,76 @@ static void print_json(const view *v, fb_buf *out)
     fb_buf_add_char(out, '}');
 }
 
-static fb_code print(const fb_cli *cli, const view *v, bool is_first, fb_error *err)
+/* One call: the table of csv and markdown goes over all pipelines. */
+typedef struct planner {
+    fb_cli   *cli;
+    fb_chosen chosen;
+    bool      has_table;
+    fb_table  table;
+    int64_t   reads;
+} planner;
+
+static fb_code print(planner *p, const view *v, bool is_first, fb_error *err)
 {
     fb_code code = FB_OK;
+    FILE   *to = p->cli->out;
     fb_buf  json;
-    if (cli->form == FB_AS_TABLE) {
-        if (!is_first) fputc('\n', cli->out);
-        return print_text(cli, v, err);
+    if (p->has_table) add_rows(v, true, &p->table);
+    if (p->has_table) return FB_OK;
+    if (p->cli->form == FB_AS_TABLE) {
+        if (!is_first) fputc('\n', to);
+        return print_text(p->cli, v, err);
     }
-    if (cli->form == FB_AS_CSV || cli->form == FB_AS_MARKDOWN)
-        return print_table(cli, v, cli->form, err);
     fb_buf_init(&json, MAX_PLAN_BYTES);
     print_json(v, &json);
     FB_TRY(fb_buf_check(&json, "a plan", err));
-    fprintf(cli->out, "%s\n", json.data);
+    fprintf(to, "%s\n", json.data);
 out:
     fb_buf_clear(&json);
     return code;
 }
 
-static fb_code run(fb_cli *cli, fb_error *err)
+static void plan_all(planner *p, fb_error *err)
 {
-    fb_code     code = FB_OK;
-    fb_chosen   chosen;
     static view v;
-    int64_t     reads = 0;
-    FB_TRY(fb_chosen_open(cli, cli->words, cli->words_count, &chosen, err));
-    for (size_t i = 0; i < chosen.count; i++) {
-        v = (view){.pipeline = chosen.pipelines[i]};
-        code = look(cli, &chosen.document, &v, err);
-        if (code == FB_OK) code = print(cli, &v, i == 0, err);
-        if (code != FB_OK) fb_cli_report(cli, err);
-        reads += v.reads;
+    for (size_t i = 0; i < p->chosen.count; i++) {
+        v = (view){.pipeline = p->chosen.pipelines[i]};
+        fb_code code = look(p->cli, &p->chosen.document, &v, err);
+        if (code == FB_OK) code = print(p, &v, i == 0, err);
+        if (code != FB_OK) {
+            if (p->chosen.count > 1) fb_error_at(err, "%s", v.pipeline->name);
+            fb_cli_report(p->cli, err);
+        }
+        p->reads += v.reads;
         fb_free(v.oldest);
         fb_plan_clear(&v.plan);
         fb_session_close(&v.session);
     }
-    code = FB_OK;
-    if (cli->form == FB_AS_TABLE && cli->exit_status < 0)
-        fprintf(cli->out, "\nNothing was read or written. To do it: forebay run%s%s\n",
-                cli->words_count ? " " : "", cli->words_count ? cli->words[0] : "");
-    if (fb_cli_has(cli, "exit-code") && cli->exit_status < 0 && reads > 0) cli->exit_status = 4;
+}
+
+static fb_code run(fb_cli *cli, fb_error *err)
+{
+    fb_code code = FB_OK;
+    planner p = {.cli = cli};
+    char    again[FB_MAX_AGAIN];
+    p.has_table = cli->form == FB_AS_CSV || cli->form == FB_AS_MARKDOWN;
+    FB_TRY(fb_chosen_open(cli, cli->words, cli->words_count, &p.chosen, err));
+    if (p.has_table)
+        fb_table_begin(&p.table, cli->form, cli->out, columns,
+                       sizeof columns / sizeof *columns);
+    plan_all(&p, err);
+    if (p.has_table) FB_TRY(fb_table_end(&p.table, err));
+    if (cli->form == FB_AS_TABLE && cli->exit_status < 0) {
+        fprintf(cli->out, "\nNothing was read or written. To do it: %s run",
+                fb_cli_again(cli, again));
+        for (size_t i = 0; i < cli->words_count; i++)
+            fprintf(cli->out, " %s", cli->words[i]);
+        fputc('\n', cli->out);
+    }
+    if (fb_cli_has(cli, "exit-code") && cli->exit_status < 0 && p.reads > 0)
+        cli->exit_status = 4;
 out:
-    fb_chosen_close(&chosen);
+    fb_chosen_close(&p.chosen);
     return code;
 }
 
@@ -251,8 +302,11 @@ const fb_command fb_command_plan = {
     .section = "Start",
     .summary = "Show what would be read and written, change nothing",
     .words = "[PIPELINE ...]",
-    .text = "Asks broker and table, lays the offsets a run would read, and says where rows and\n"
-            "rejected rows would go. Without PIPELINE: all of them.",
+    .text = "Asks broker and table, lays the offsets a run would read, and says where "
+            "rows and\n"
+            "rejected rows would go. Without PIPELINE: all of them. With --json each "
+            "plan is an\n"
+            "object on a line of its own.",
     .examples = "forebay plan orders\n"
                 "forebay plan orders --exit-code   # 0 nothing to do, 4 something to do",
     .see_also = "forebay help offsets, forebay help run",

@@ -23,7 +23,7 @@ typedef struct asker {
     const fb_chosen *chosen;
     const char      *sql;
     fb_engine       *engine;
-    fb_buf           allowed; ///< SQL texts of the files that may be opened
+    fb_buf           allowed;             ///< SQL texts of the files that may be opened
     char             absent[FB_MAX_NAME]; ///< a table that is not there yet, ""
 } asker;
 
@@ -72,7 +72,8 @@ static void write_view(asker *a, const char *name, const fb_schema *schema,
         fb_sql_add_name(sql, schema->columns[i].name);
     }
     fb_buf_add_text(sql, " WHERE false");
-    if (files->count) fb_buf_add_text(sql, " UNION ALL BY NAME SELECT * FROM read_parquet([");
+    if (files->count)
+        fb_buf_add_text(sql, " UNION ALL BY NAME SELECT * FROM read_parquet([");
     for (size_t i = 0; i < files->count; i++) {
         fb_buf_add_text(sql, i ? "," : "");
         add_path(sql, files->paths[i], true);
@@ -129,7 +130,8 @@ static fb_code add_tables(asker *a, fb_error *err)
         char               name[FB_MAX_NAME + 16];
         FB_TRY(try_table(a, p->name, p->sink.accepted.path, err));
         snprintf(name, sizeof name, "%s_rejected", p->name);
-        bool is_taken = fb_document_find(&a->chosen->document, name, &other, &ignored) == FB_OK;
+        bool is_taken =
+            fb_document_find(&a->chosen->document, name, &other, &ignored) == FB_OK;
         if (p->sink.rejected.format == FB_REJECTED_DELTA && !is_taken)
             FB_TRY(try_table(a, name, p->sink.rejected.path, err));
     }
@@ -142,10 +144,11 @@ out:
 static fb_code open_engine(asker *a, fb_error *err)
 {
     fb_code           code = FB_OK;
-    fb_engine_options options = {.memory_bytes = a->chosen->document.memory_bytes / 4 * 3};
+    fb_engine_options options = {.memory_bytes =
+                                     a->chosen->document.memory_bytes / 4 * 3};
     FB_TRY(fb_engine_open(&options, &a->engine, err));
-    FB_TRY(fb_engine_exec(a->engine, "SET TimeZone = 'UTC'; SET preserve_insertion_order = true",
-                          err));
+    FB_TRY(fb_engine_exec(
+        a->engine, "SET TimeZone = 'UTC'; SET preserve_insertion_order = true", err));
 out:
     return code;
 }
@@ -156,8 +159,9 @@ static fb_code lock(asker *a, fb_error *err)
     fb_buf  sql;
     fb_buf_init(&sql, MAX_SQL_BYTES);
     FB_TRY(fb_buf_check(&a->allowed, "a query", err));
-    fb_buf_printf(&sql, "SET allowed_paths = [%s]; SET enable_external_access = false; "
-                        "SET lock_configuration = true",
+    fb_buf_printf(&sql,
+                  "SET allowed_paths = [%s]; SET enable_external_access = false; "
+                  "SET lock_configuration = true",
                   fb_buf_text(&a->allowed));
     FB_TRY(fb_buf_check(&sql, "a query", err));
     FB_TRY(fb_engine_exec(a->engine, sql.data, err));
@@ -168,41 +172,61 @@ out:
 
 /* --- judge ---------------------------------------------------------------------------- */
 
-/* The first text in double quotes behind `mark`. */
-static bool find_quoted(const char *said, const char *mark, char out[FB_MAX_NAME])
+/* Copy the text in double quotes that `*at` reaches next, and go on behind it. */
+static bool next_quoted(const char **at, char out[FB_MAX_NAME])
 {
-    const char *at = strstr(said, mark);
-    at = at ? strchr(at, '"') : NULL;
-    if (!at) return false;
-    snprintf(out, FB_MAX_NAME, "%.*s", (int)strcspn(at + 1, "\""), at + 1);
+    const char *start = strchr(*at, '"'), *end = start ? strchr(start + 1, '"') : NULL;
+    if (!end) return false;
+    snprintf(out, FB_MAX_NAME, "%.*s", (int)(end - start - 1), start + 1);
+    *at = end + 1;
     return true;
 }
 
-/* Our words for the two faults that everybody meets; the engine's own for all others. */
+/* The name that the engine offers, if it is as near as a typo. */
+static bool find_near(const char *said, const char *wanted, char out[FB_MAX_NAME])
+{
+    char        name[FB_MAX_NAME];
+    size_t      least = SIZE_MAX;
+    const char *at = strstr(said, "Did you mean");
+    if (!at) at = strstr(said, "Candidate bindings:");
+    while (at && next_quoted(&at, name)) {
+        fb_nearest near;
+        fb_nearest_init(&near, wanted);
+        fb_nearest_offer(&near, name);
+        if (!near.best || near.edits >= least) continue;
+        least = near.edits;
+        memcpy(out, name, FB_MAX_NAME);
+    }
+    return least < SIZE_MAX;
+}
+
+/* Our words for the faults that everybody meets; the engine's own for all others. */
 static void set_what(const char *said, fb_error *err)
 {
-    static const char column_mark[] = "Referenced column ", table_mark[] = "Table with name ";
-    char              near[FB_MAX_NAME], name[FB_MAX_NAME];
-    bool has_near = find_quoted(said, "Did you mean", near) ||
-                    find_quoted(said, "Candidate bindings:", near);
+    static const char column_mark[] = "Referenced column ",
+                      table_mark[] = "Table with name ";
+    char        near[FB_MAX_NAME], name[FB_MAX_NAME] = "";
     const char *column = strstr(said, column_mark), *table = strstr(said, table_mark);
     const char *start = strstr(said, ": ");
-    if (column && find_quoted(column, column_mark, name)) {
+    if (column && next_quoted(&column, name)) {
         fb_error_set(err, FB_R_Q004, "there is no column \"%s\"", name);
     } else if (table) {
         table += sizeof table_mark - 1;
-        fb_error_set(err, FB_R_Q004, "there is no table \"%.*s\"", (int)strcspn(table, " "), table);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(table, " "), table);
+        fb_error_set(err, FB_R_Q004, "there is no table \"%s\"", name);
     } else {
         start = start && start - said < 40 ? start + 2 : said;
         fb_error_set(err, FB_R_Q004, "%.*s", (int)strcspn(start, "\n"), start);
         if (err->what[0] >= 'A' && err->what[0] <= 'Z' && err->what[1] >= 'a')
             err->what[0] = (char)(err->what[0] + ('a' - 'A'));
-        has_near = has_near && strstr(said, "Did you mean");
     }
-    size_t size = strlen(err->what);
-    if (size && strchr(".!", err->what[size - 1])) err->what[--size] = '\0';
-    if (has_near)
-        snprintf(err->what + size, sizeof err->what - size, ", did you mean \"%s\"?", near);
+    char *end = strstr(err->what, " - file system operations");
+    if (!end) end = err->what + strlen(err->what);
+    if (end > err->what && strchr(".!", end[-1])) end--;
+    *end = '\0';
+    if (name[0] && find_near(said, name, near))
+        snprintf(end, sizeof err->what - (size_t)(end - err->what),
+                 ", did you mean \"%s\"?", near);
 }
 
 /* "LINE 1: SELECT sum(amout) FROM orders\n                   ^" becomes the line and carets
@@ -221,8 +245,9 @@ static void say_line(const char *said)
     if (indent < prefix) return;
     indent -= prefix;
     while (indent + length < (size_t)(end - text) && length < sizeof marks - 1 &&
-           (text[indent + length] == '_' || (text[indent + length] >= '0' &&
-            text[indent + length] <= '9') || (text[indent + length] | 0x20) >= 'a'))
+           (text[indent + length] == '_' ||
+            (text[indent + length] >= '0' && text[indent + length] <= '9') ||
+            (text[indent + length] | 0x20) >= 'a'))
         length++;
     memset(marks, '^', length);
     marks[length] = '\0';
@@ -235,7 +260,8 @@ static fb_code fail_sql(const asker *a, fb_cli *cli, const char *said, bool with
 {
     set_what(said ? said : "the query was refused", err);
     if (strstr(err->what, "there is no table") && a->absent[0])
-        fb_error_hint(err, "table \"%s\" is not there yet: forebay run makes it", a->absent);
+        fb_error_hint(err, "table \"%s\" is not there yet: forebay run makes it",
+                      a->absent);
     else if (said && strncmp(said, "Permission", 10) == 0)
         fb_error_hint(err, "a query reads the tables of the pipelines, and nothing else");
     fb_log_error(err);
@@ -244,17 +270,20 @@ static fb_code fail_sql(const asker *a, fb_cli *cli, const char *said, bool with
     return FB_EUSAGE;
 }
 
-static fb_code judge(const asker *a, fb_cli *cli, duckdb_prepared_statement *out, fb_error *err)
+static fb_code judge(const asker *a, fb_cli *cli, duckdb_prepared_statement *out,
+                     fb_error *err)
 {
     fb_code                     code = FB_OK;
     duckdb_extracted_statements statements = NULL;
     duckdb_connection           connection = fb_engine_connection(a->engine);
-    idx_t count = duckdb_extract_statements(connection, a->sql, &statements);
+    idx_t       count = duckdb_extract_statements(connection, a->sql, &statements);
     const char *said = count == 0 ? duckdb_extract_statements_error(statements) : NULL;
     if (said) FB_TRY(fail_sql(a, cli, said, true, err));
     if (count == 0) FB_TRY(fb_fail(err, Q004, "the query is empty"));
-    if (count > 1) FB_TRY(fb_fail(err, Q004, "the query must be one statement, not %d", (int)count));
-    if (duckdb_prepare_extracted_statement(connection, statements, 0, out) != DuckDBSuccess)
+    if (count > 1)
+        FB_TRY(fb_fail(err, Q004, "the query must be one statement, not %d", (int)count));
+    if (duckdb_prepare_extracted_statement(connection, statements, 0, out) !=
+        DuckDBSuccess)
         FB_TRY(fail_sql(a, cli, duckdb_prepare_error(*out), true, err));
     if (duckdb_prepared_statement_type(*out) != DUCKDB_STATEMENT_TYPE_SELECT)
         FB_TRY(fb_fail(err, Q004, "the query must be a SELECT: it changes nothing"));
@@ -306,7 +335,8 @@ static fb_code read_columns(duckdb_prepared_statement statement, fb_form form,
         if (!(*out)[i].name) return fb_fail_memory(err, "the columns");
         for (size_t k = 0; k < i && (form == FB_AS_JSON || form == FB_AS_JSONL); k++)
             if (strcmp((*out)[k].name, (*out)[i].name) == 0)
-                return fb_fail(err, Q004, "two columns are called \"%s\"; tell them apart with AS",
+                return fb_fail(err, Q004,
+                               "two columns are called \"%s\"; tell them apart with AS",
                                (*out)[i].name);
     }
     return FB_OK;
@@ -315,7 +345,8 @@ static fb_code read_columns(duckdb_prepared_statement statement, fb_form form,
 static void free_columns(fb_table_column *columns, size_t count)
 {
     for (size_t i = 0; columns && i < count; i++) {
-        void *name = (void *)(uintptr_t)columns[i].name; // ours to release, whatever its type says
+        void *name =
+            (void *)(uintptr_t)columns[i].name; // ours to release, whatever its type says
         duckdb_free(name);
     }
     fb_free(columns);
@@ -323,18 +354,19 @@ static void free_columns(fb_table_column *columns, size_t count)
 
 /* The same rows as text: query() takes the user's statement as it is, so that no comment or
  * semicolon of it can end ours. */
-static void write_texts(const asker *a, const fb_table_column *columns, size_t count, fb_buf *sql)
+static void write_texts(const asker *a, const fb_table_column *columns, size_t count,
+                        fb_buf *sql)
 {
     fb_buf_add_text(sql, "SELECT ");
     for (size_t i = 0; i < count; i++)
-        fb_buf_printf(sql, columns[i].kind == FB_CELL_JSON ? "%sCAST(to_json(c%zu) AS VARCHAR)"
-                                                           : "%sCAST(c%zu AS VARCHAR)",
+        fb_buf_printf(sql,
+                      columns[i].kind == FB_CELL_JSON ? "%sCAST(to_json(c%zu) AS VARCHAR)"
+                                                      : "%sCAST(c%zu AS VARCHAR)",
                       i ? ", " : "", i);
     fb_buf_add_text(sql, " FROM query(");
     fb_sql_add_text(sql, a->sql);
     fb_buf_add_text(sql, ") AS t(");
-    for (size_t i = 0; i < count; i++)
-        fb_buf_printf(sql, "%sc%zu", i ? ", " : "", i);
+    for (size_t i = 0; i < count; i++) fb_buf_printf(sql, "%sc%zu", i ? ", " : "", i);
     fb_buf_add_char(sql, ')');
 }
 
@@ -360,7 +392,8 @@ static fb_code print_rows(const asker *a, fb_cli *cli, const fb_table_column *co
     fb_buf_init(&sql, MAX_SQL_BYTES);
     write_texts(a, columns, count, &sql);
     FB_TRY(fb_buf_check(&sql, "the query", err));
-    if (duckdb_query(fb_engine_connection(a->engine), sql.data, &result) != DuckDBSuccess) {
+    if (duckdb_query(fb_engine_connection(a->engine), sql.data, &result) !=
+        DuckDBSuccess) {
         const char *said = duckdb_result_error(&result);
         if (duckdb_result_error_type(&result) == DUCKDB_ERROR_OUT_OF_MEMORY)
             FB_TRY(fb_fail(err, Q003, "%.300s", said ? said : "no memory is left"));
@@ -381,7 +414,8 @@ out:
     return code;
 }
 
-fb_code fb_query_print(fb_cli *cli, const fb_chosen *chosen, const char *sql, fb_error *err)
+fb_code fb_query_print(fb_cli *cli, const fb_chosen *chosen, const char *sql,
+                       fb_error *err)
 {
     fb_code                   code = FB_OK;
     asker                     a = {.chosen = chosen, .sql = sql};
@@ -410,8 +444,10 @@ static fb_code run(fb_cli *cli, fb_error *err)
     fb_buf      from_stdin;
     const char *sql = cli->words_count ? cli->words[0] : NULL;
     fb_buf_init(&from_stdin, MAX_QUERY_BYTES);
-    if (!sql) return fb_fail(err, C001, "query needs one SELECT, in quotes; - reads it from "
-                                        "standard input");
+    if (!sql)
+        return fb_fail(err, C001,
+                       "query needs one SELECT, in quotes; - reads it from "
+                       "standard input");
     if (strcmp(sql, "-") == 0) {
         FB_TRY(fb_file_read("/dev/stdin", &from_stdin, err));
         sql = fb_buf_text(&from_stdin);
@@ -429,13 +465,18 @@ const fb_command fb_command_query = {
     .section = "Look",
     .summary = "SQL over tables and rejected rows",
     .words = "SQL",
-    .text = "Runs one SELECT (DuckDB's SQL). Each pipeline's table is there under the pipeline's\n"
-            "name, its rejected rows under NAME_rejected; FROM (SHOW TABLES) lists them. The\n"
-            "query sees the newest version of each table, reads no other file and changes\n"
-            "nothing. - reads the SQL from standard input.",
-    .examples = "forebay query \"SELECT status, count(*) FROM orders GROUP BY 1\"\n"
-                "forebay query \"SELECT * FROM orders WHERE amount > 500\" -f csv -o big.csv\n"
-                "forebay query \"FROM orders_rejected\" -f jsonl",
+    .text =
+        "Runs one SELECT (DuckDB's SQL). Each pipeline's table is there under the "
+        "pipeline's\n"
+        "name, its rejected rows under NAME_rejected; FROM (SHOW TABLES) lists them. "
+        "The\n"
+        "query sees the newest version of each table, reads no other file and changes\n"
+        "nothing. - reads the SQL from standard input. decode(_kafka_value) shows bytes "
+        "as text.",
+    .examples =
+        "forebay query \"SELECT status, count(*) FROM orders GROUP BY 1\"\n"
+        "forebay query \"SELECT * FROM orders WHERE amount > 500\" -f csv -o big.csv\n"
+        "forebay query \"FROM orders_rejected\" -f jsonl",
     .see_also = "forebay help formats",
     .forms = FB_FORMS_ALL,
     .words_max = 1,

@@ -13,7 +13,7 @@
  *
  * @return FB_EUSAGE (Q004) for SQL that is refused, printed with its line and a caret already;
  *         codes of reading a table that the query names */
-FB_MUST_CHECK fb_code fb_query_print(fb_cli *cli, const fb_chosen *chosen, const char *sql,
-                                     fb_error *err);
+FB_MUST_CHECK fb_code fb_query_print(fb_cli *cli, const fb_chosen *chosen,
+                                     const char *sql, fb_error *err);
 
 #endif

@@ -15,9 +15,10 @@ const fb_command fb_command_schema = {
     .section = "More",
     .summary = "Print the configuration's JSON Schema",
     .words = "config",
-    .text = "Editors that know JSON Schema complete and check a configuration with it. Put\n"
-            "  # yaml-language-server: $schema=./forebay.schema.json\n"
-            "into its first line.",
+    .text =
+        "Editors that know JSON Schema complete and check a configuration with it. Put\n"
+        "  # yaml-language-server: $schema=./forebay.schema.json\n"
+        "into its first line.",
     .examples = "forebay schema config > forebay.schema.json",
     .see_also = "forebay help config, forebay check --offline",
     .actions = "config",

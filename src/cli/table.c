@@ -31,11 +31,11 @@ static bool is_within(uint32_t c, const span *spans, size_t count)
 /* Two cells wide: Unicode 15, East Asian Width W and F, in whole blocks. */
 static bool is_wide(uint32_t c)
 {
-    static const span wide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},
-                                {0xa960, 0xa97c},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},
-                                {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
-                                {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff},
-                                {0x20000, 0x3fffd}};
+    static const span wide[] = {
+        {0x1100, 0x115f},  {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xa960, 0xa97c},
+        {0xac00, 0xd7a3},  {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},
+        {0xffe0, 0xffe6},  {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff},
+        {0x20000, 0x3fffd}};
     return is_within(c, wide, sizeof wide / sizeof *wide);
 }
 
@@ -62,8 +62,7 @@ static uint32_t decode(const char *text, size_t length)
     const unsigned char *s = (const unsigned char *)text;
     static const uint8_t lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     uint32_t             c = s[0] & lead[length];
-    for (size_t i = 1; i < length; i++)
-        c = c << 6 | (s[i] & 0x3f);
+    for (size_t i = 1; i < length; i++) c = c << 6 | (s[i] & 0x3f);
     return c;
 }
 
@@ -85,12 +84,18 @@ static void add_visible(fb_buf *out, const char *text, size_t size)
     for (size_t i = 0; i < size;) {
         size_t   length = fb_utf8_length(text + i, size - i);
         uint32_t c = length ? decode(text + i, length) : 0;
-        if (length == 0) fb_buf_printf(out, "\\x%02x", (unsigned char)text[i]);
-        else if (c == '\n') fb_buf_add_text(out, "\\n");
-        else if (c == '\t') fb_buf_add_text(out, "\\t");
-        else if (is_unsafe(c) && c < 0x100) fb_buf_printf(out, "\\x%02x", c);
-        else if (is_unsafe(c)) fb_buf_printf(out, "\\u%04x", c);
-        else fb_buf_add(out, text + i, length);
+        if (length == 0)
+            fb_buf_printf(out, "\\x%02x", (unsigned char)text[i]);
+        else if (c == '\n')
+            fb_buf_add_text(out, "\\n");
+        else if (c == '\t')
+            fb_buf_add_text(out, "\\t");
+        else if (is_unsafe(c) && c < 0x100)
+            fb_buf_printf(out, "\\x%02x", c);
+        else if (is_unsafe(c))
+            fb_buf_printf(out, "\\u%04x", c);
+        else
+            fb_buf_add(out, text + i, length);
         i += length ? length : 1;
     }
 }
@@ -99,9 +104,9 @@ static void add_visible(fb_buf *out, const char *text, size_t size)
 static void add_grouped(fb_buf *out, const char *text, size_t size)
 {
     size_t start = size > 0 && text[0] == '-', end = start;
-    while (end < size && text[end] >= '0' && text[end] <= '9')
-        end++;
-    if (end == start || (end < size && text[end] != '.') || memchr(text, 'e', size)) end = start;
+    while (end < size && text[end] >= '0' && text[end] <= '9') end++;
+    if (end == start || (end < size && text[end] != '.') || memchr(text, 'e', size))
+        end = start;
     fb_buf_add(out, text, start);
     for (size_t i = start; i < end; i++) {
         if (i > start && (end - i) % 3 == 0) fb_buf_add_char(out, ',');
@@ -128,9 +133,12 @@ static void put_csv(FILE *to, const char *data, size_t size)
 static void put_markdown(FILE *to, const char *data, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        if (data[i] == '\n') fputs("<br>", to);
-        else if (strchr("|\\`*_<", data[i]) && data[i]) fprintf(to, "\\%c", data[i]);
-        else if ((unsigned char)data[i] >= 0x20) fputc(data[i], to);
+        if (data[i] == '\n')
+            fputs("<br>", to);
+        else if (strchr("|\\`*_<", data[i]) && data[i])
+            fprintf(to, "\\%c", data[i]);
+        else if ((unsigned char)data[i] >= 0x20)
+            fputc(data[i], to);
     }
 }
 
@@ -143,23 +151,33 @@ static bool is_json_number(const char *data, size_t size)
 static void put_json(FILE *to, fb_cell_kind kind, const char *data, size_t size)
 {
     fb_buf text;
-    bool   is_raw = kind == FB_CELL_JSON || (kind == FB_CELL_NUMBER && is_json_number(data, size));
+    bool   is_raw =
+        kind == FB_CELL_JSON || (kind == FB_CELL_NUMBER && is_json_number(data, size));
     fb_buf_init(&text, SIZE_MAX / 2);
-    if (is_raw) fb_buf_add(&text, data, size);
-    else fb_buf_add_json(&text, data, size); // also nan and inf, which JSON has no number for
+    if (is_raw)
+        fb_buf_add(&text, data, size);
+    else
+        fb_buf_add_json(&text, data,
+                        size); // also nan and inf, which JSON has no number for
     fwrite(fb_buf_text(&text), 1, text.size, to);
     fb_buf_clear(&text);
 }
 
 static void put_json_cell(fb_table *t, size_t column, const char *data, size_t size)
 {
-    if (column > 0) fputc(',', t->to);
-    else if (t->form == FB_AS_JSON) fputs(t->count ? ",\n {" : "\n {", t->to);
-    else fputc('{', t->to);
-    put_json(t->to, FB_CELL_TEXT, t->columns[column].name, strlen(t->columns[column].name));
+    if (column > 0)
+        fputc(',', t->to);
+    else if (t->form == FB_AS_JSON)
+        fputs(t->count ? ",\n {" : "\n {", t->to);
+    else
+        fputc('{', t->to);
+    put_json(t->to, FB_CELL_TEXT, t->columns[column].name,
+             strlen(t->columns[column].name));
     fputc(':', t->to);
-    if (data) put_json(t->to, t->columns[column].kind, data, size);
-    else fputs("null", t->to);
+    if (data)
+        put_json(t->to, t->columns[column].kind, data, size);
+    else
+        fputs("null", t->to);
     if (column + 1 == t->columns_count) fputs(t->form == FB_AS_JSON ? "}" : "}\n", t->to);
 }
 
@@ -183,7 +201,8 @@ static void put_head(fb_table *t)
     }
     if (t->form == FB_AS_CSV) fputc('\n', t->to);
     for (size_t i = 0; t->form == FB_AS_MARKDOWN && i < t->columns_count; i++)
-        fprintf(t->to, "%s%s", t->columns[i].kind == FB_CELL_NUMBER ? "| ---: " : "| --- ",
+        fprintf(t->to, "%s%s",
+                t->columns[i].kind == FB_CELL_NUMBER ? "| ---: " : "| --- ",
                 i + 1 == t->columns_count ? "|\n" : "");
 }
 
@@ -229,8 +248,7 @@ static void put_row(const fb_table *t, const fb_table_cell *row, const size_t *w
 {
     const char *between = t->look == FB_LOOK_RULED ? " | " : "  ";
     size_t      last = t->columns_count - 1;
-    while (last > 0 && row[last].size == 0 && t->look == FB_LOOK_PLAIN)
-        last--;
+    while (last > 0 && row[last].size == 0 && t->look == FB_LOOK_PLAIN) last--;
     fputc(' ', t->to);
     for (size_t i = 0; i <= last; i++) {
         bool is_number = t->columns[i].kind == FB_CELL_NUMBER;
@@ -241,7 +259,8 @@ static void put_row(const fb_table *t, const fb_table_cell *row, const size_t *w
 }
 
 /* The names of the columns: over numbers to the right, but to the left over a rule. */
-static void put_table_head(const fb_table *t, const fb_table_cell *head, const size_t *widths)
+static void put_table_head(const fb_table *t, const fb_table_cell *head,
+                           const size_t *widths)
 {
     if (t->has_bold_head) fputs("\033[1m", t->to);
     fputc(' ', t->to);
@@ -254,8 +273,7 @@ static void put_table_head(const fb_table *t, const fb_table_cell *head, const s
     fputs(t->has_bold_head ? "\033[0m\n" : "\n", t->to);
     for (size_t i = 0; t->look == FB_LOOK_RULED && i < t->columns_count; i++) {
         if (i) fputc('+', t->to);
-        for (size_t n = 0; n < widths[i] + 2; n++)
-            fputc('-', t->to);
+        for (size_t n = 0; n < widths[i] + 2; n++) fputc('-', t->to);
     }
     if (t->look == FB_LOOK_RULED) fputc('\n', t->to);
 }
@@ -285,8 +303,7 @@ static fb_code put_table(fb_table *t, fb_error *err)
         }
     }
     put_table_head(t, head, widths);
-    for (size_t r = 0; r < rows; r++)
-        put_row(t, t->cells + r * t->columns_count, widths);
+    for (size_t r = 0; r < rows; r++) put_row(t, t->cells + r * t->columns_count, widths);
     if (t->look == FB_LOOK_RULED)
         fprintf(t->to, "(%s row%s)\n", fb_text_count((int64_t)rows, number),
                 rows == 1 ? "" : "s");
@@ -299,11 +316,12 @@ out:
 
 /* --- the ways in ---------------------------------------------------------------------- */
 
-void fb_table_begin(fb_table *table, fb_form form, FILE *to, const fb_table_column *columns,
-                    size_t count)
+void fb_table_begin(fb_table *table, fb_form form, FILE *to,
+                    const fb_table_column *columns, size_t count)
 {
     fb_assert(count > 0);
-    *table = (fb_table){.form = form, .to = to, .columns = columns, .columns_count = count};
+    *table =
+        (fb_table){.form = form, .to = to, .columns = columns, .columns_count = count};
     fb_arena_init(&table->arena, MAX_TABLE_BYTES);
     if (form == FB_AS_JSON) fputc('[', to);
     if (form == FB_AS_CSV || form == FB_AS_MARKDOWN) put_head(table);

@@ -18,7 +18,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef enum fb_form { FB_AS_TABLE, FB_AS_JSON, FB_AS_JSONL, FB_AS_CSV, FB_AS_MARKDOWN } fb_form;
+typedef enum fb_form {
+    FB_AS_TABLE,
+    FB_AS_JSON,
+    FB_AS_JSONL,
+    FB_AS_CSV,
+    FB_AS_MARKDOWN
+} fb_form;
 
 typedef enum fb_cell_kind {
     FB_CELL_TEXT,
@@ -48,16 +54,16 @@ typedef struct fb_table {
     FILE                  *to;
     const fb_table_column *columns; ///< borrowed
     size_t                 columns_count;
-    fb_table_cell         *cells; ///< of a table for the terminal; owned, texts in `arena`
-    size_t                 count, room;
-    fb_arena               arena;
-    bool                   is_too_large;
+    fb_table_cell *cells; ///< of a table for the terminal; owned, texts in `arena`
+    size_t         count, room;
+    fb_arena       arena;
+    bool           is_too_large;
 } fb_table;
 
 /** Begin. `has_bold_head` and `look` may be set before the first cell.
  * @param columns  borrowed until fb_table_end(), at least one */
-void fb_table_begin(fb_table *table, fb_form form, FILE *to, const fb_table_column *columns,
-                    size_t count);
+void fb_table_begin(fb_table *table, fb_form form, FILE *to,
+                    const fb_table_column *columns, size_t count);
 
 /** The next cell; `data` NULL is a null. */
 void fb_table_add(fb_table *table, const char *data, size_t size);

@@ -63,7 +63,8 @@ void fb_usage_print_all(FILE *to)
           to);
     for (const fb_command *const *at = fb_commands; *at; at++) {
         const fb_command *command = *at;
-        if (strcmp(section, command->section) != 0) fprintf(to, "\n%s\n", command->section);
+        if (strcmp(section, command->section) != 0)
+            fprintf(to, "\n%s\n", command->section);
         section = command->section;
         fprintf(to, "  %-12s %s\n", command->name, command->summary);
     }
@@ -115,16 +116,19 @@ static void write_flags(const fb_flag_group *groups, FILE *to)
 void fb_usage_write_reference(FILE *to)
 {
     fputs("# Commands\n\n"
-          "<!-- Made by `forebay help --reference commands` from the tables the program reads; "
+          "<!-- Made by `forebay help --reference commands` from the tables the program "
+          "reads; "
           "do not edit. -->\n\n"
-          "Options of every command may stand before or behind it, those of one command stand "
+          "Options of every command may stand before or behind it, those of one command "
+          "stand "
           "behind it.\n`--` ends the options.\n\n"
           "## Every command\n",
           to);
     write_flags(fb_global_flags, to);
     for (const fb_command *const *at = fb_commands; *at; at++) {
         const fb_command *command = *at;
-        fprintf(to, "\n## `forebay %s`\n\n%s.\n\n```text\n", command->name, command->summary);
+        fprintf(to, "\n## `forebay %s`\n\n%s.\n\n```text\n", command->name,
+                command->summary);
         print_usage(command, to);
         fputs("\n```\n\n", to);
         print_lines(command->text, "", to);

@@ -1,16 +1,11 @@
 /* engine.c - opens DuckDB with everything shut that we do not use; see engine.h. */
-#include "engine/engine.h"
+#include "engine/engine_state.h"
 
 #include "base/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-struct fb_engine {
-    duckdb_database   database;
-    duckdb_connection connection;
-};
 
 static fb_code set_option(duckdb_config config, const char *name, const char *value, fb_error *err)
 {
@@ -43,7 +38,9 @@ fb_code fb_engine_open(const fb_engine_options *options, fb_engine **out, fb_err
     char         *reason = NULL;
     fb_engine    *engine = fb_alloc(sizeof *engine);
 
-    if (!engine || duckdb_create_config(&config) != DuckDBSuccess)
+    if (!engine) return fb_fail_memory(err, "the query engine");
+    pthread_mutex_init(&engine->failure.lock, NULL);
+    if (duckdb_create_config(&config) != DuckDBSuccess)
         FB_TRY(fb_fail_memory(err, "the query engine"));
     FB_TRY(configure(config, options, err));
     if (duckdb_open_ext(NULL, &engine->database, config, &reason) != DuckDBSuccess) {
@@ -65,6 +62,7 @@ void fb_engine_close(fb_engine *engine)
     if (!engine) return;
     duckdb_disconnect(&engine->connection);
     duckdb_close(&engine->database);
+    pthread_mutex_destroy(&engine->failure.lock);
     fb_free(engine);
 }
 

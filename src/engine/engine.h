@@ -33,8 +33,8 @@ duckdb_connection fb_engine_connection(fb_engine *engine);
  * duckdb_disconnect() before the engine closes. */
 FB_MUST_CHECK fb_code fb_engine_connect(fb_engine *engine, duckdb_connection *out, fb_error *err);
 
-/** Run SQL whose rows nobody wants. @return FB_EBUG (Q001) for SQL of ours that fails,
- * FB_EIO (S0xx) or FB_EMEMORY where the engine says so */
+/** Run SQL whose rows nobody wants. @return FB_EBUG (Q001) for SQL of ours that fails;
+ * FB_EIO (Q002), FB_EMEMORY (Q003) or FB_ECANCELED (I002) where the engine says so */
 FB_MUST_CHECK fb_code fb_engine_exec(fb_engine *engine, const char *sql, fb_error *err);
 
 /** Run SQL. On FB_OK the caller releases `out` with duckdb_destroy_result(). */

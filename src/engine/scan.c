@@ -1,37 +1,32 @@
 /* scan.c - the engine's callbacks, turned into ours; see scan.h.
  *
- * A callback can give the engine only a text.  So the first failure is kept whole in
- * `failure`, and fb_engine_query_scan() hands it out instead of the engine's wording.
+ * A callback can give the engine only a text.  So the first failure is kept whole with our
+ * engine, and fb_engine_query_scan() hands it out instead of the engine's wording.
  */
 #include "engine/scan.h"
 
 #include "base/alloc.h"
-
-#include <pthread.h>
-
-static struct {
-    pthread_mutex_t lock;
-    bool            is_set;
-    fb_error        error;
-} failure = {.lock = PTHREAD_MUTEX_INITIALIZER}; // one query with scans at a time
+#include "engine/engine_state.h"
 
 typedef struct bind_state {
-    const fb_scan  *scan;
-    fb_scan_column *columns; ///< owned, with their types
-    size_t          count;
+    const fb_scan   *scan;
+    fb_scan_failure *failure; ///< of the engine that knows the scan
+    fb_scan_column  *columns; ///< owned, with their types
+    size_t           count;
 } bind_state;
 
 typedef struct worker_state {
-    const fb_scan *scan;
-    void          *worker;
+    const fb_scan   *scan;
+    fb_scan_failure *failure;
+    void            *worker;
 } worker_state;
 
-static void keep_failure(const fb_error *err)
+static void keep_failure(fb_scan_failure *failure, const fb_error *err)
 {
-    pthread_mutex_lock(&failure.lock);
-    if (!failure.is_set) failure.error = *err;
-    failure.is_set = true;
-    pthread_mutex_unlock(&failure.lock);
+    pthread_mutex_lock(&failure->lock);
+    if (!failure->is_set) failure->error = *err;
+    failure->is_set = true;
+    pthread_mutex_unlock(&failure->lock);
 }
 
 static void free_bind_state(void *memory)
@@ -79,13 +74,14 @@ static void on_local_init(duckdb_init_info info)
         for (idx_t i = 0; i < count; i++)
             list[i] = duckdb_init_get_column_index(info, i);
         state->scan = bound->scan;
+        state->failure = bound->failure;
         code = bound->scan->begin(bound->scan->context, (fb_scan_projection){list, count},
                                   &state->worker, &err);
         duckdb_init_set_init_data(info, state, free_worker_state);
         state = NULL;
     }
     if (code != FB_OK) {
-        keep_failure(&err);
+        keep_failure(bound->failure, &err);
         duckdb_init_set_error(info, err.what);
     }
     fb_free(list);
@@ -98,7 +94,7 @@ static void on_fill(duckdb_function_info info, duckdb_data_chunk chunk)
     fb_error      err = {0};
     idx_t         rows = 0;
     if (state->scan->fill(state->scan->context, state->worker, chunk, &rows, &err) != FB_OK) {
-        keep_failure(&err);
+        keep_failure(state->failure, &err);
         duckdb_function_set_error(info, err.what);
         rows = 0;
     }
@@ -106,19 +102,23 @@ static void on_fill(duckdb_function_info info, duckdb_data_chunk chunk)
 }
 
 /* Take the columns' types, also when there is no memory for the rest. */
-static bind_state *make_bind_state(const fb_scan *scan, const fb_scan_column *columns, size_t count)
+static bind_state *make_bind_state(fb_engine *engine, const fb_scan *scan,
+                                   const fb_scan_column *columns, size_t count)
 {
     bind_state     *state = fb_alloc(sizeof *state);
     fb_scan_column *copies = fb_alloc(count * sizeof *copies);
+    bool            is_whole = state && copies;
+    for (size_t i = 0; i < count; i++) // a type that could not be made is NULL
+        is_whole = is_whole && columns[i].type;
     for (size_t i = 0; i < count; i++) {
         duckdb_logical_type type = columns[i].type;
-        if (state && copies)
+        if (is_whole)
             copies[i] = columns[i];
         else
             duckdb_destroy_logical_type(&type);
     }
-    if (state && copies) {
-        *state = (bind_state){scan, copies, count};
+    if (is_whole) {
+        *state = (bind_state){scan, &engine->failure, copies, count};
         return state;
     }
     fb_free(copies);
@@ -130,7 +130,7 @@ fb_code fb_engine_add_scan(fb_engine *engine, const fb_scan *scan, const fb_scan
                            size_t count, fb_error *err)
 {
     fb_code               code = FB_OK;
-    bind_state           *state = make_bind_state(scan, columns, count);
+    bind_state           *state = make_bind_state(engine, scan, columns, count);
     duckdb_table_function function = duckdb_create_table_function();
 
     if (!state || !function) FB_TRY(fb_fail_memory(err, "a scan"));
@@ -152,11 +152,14 @@ out:
 
 fb_code fb_engine_query_scan(fb_engine *engine, const char *sql, duckdb_result *out, fb_error *err)
 {
-    failure.is_set = false;
+    fb_scan_failure *failure = &engine->failure;
+    failure->is_set = false;
     fb_code code = fb_engine_query(engine, sql, out, err);
-    if (code != FB_OK && failure.is_set) {
-        *err = failure.error;
+    pthread_mutex_lock(&failure->lock);
+    if (code != FB_OK && failure->is_set) {
+        *err = failure->error;
         code = err->code;
     }
+    pthread_mutex_unlock(&failure->lock);
     return code;
 }

@@ -36,7 +36,8 @@ typedef struct fb_scan {
 } fb_scan;
 
 /** Make the scan known to the engine under `scan->name`.  `scan` is borrowed until the
- * engine closes; the names are borrowed as long, the types are taken, also on failure. */
+ * engine closes; the names are borrowed as long, the types are taken, also on failure.
+ * A type that is NULL is one that could not be made. @return FB_EMEMORY */
 FB_MUST_CHECK fb_code fb_engine_add_scan(fb_engine *engine, const fb_scan *scan,
                                          const fb_scan_column *columns, size_t count,
                                          fb_error *err);

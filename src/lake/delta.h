@@ -48,8 +48,8 @@ FB_MUST_CHECK fb_code fb_delta_open_on(struct fb_store *take, const char *name,
 
 void fb_delta_close(fb_delta *table); ///< NULL is allowed
 
-/** Read the versions that came since. On failure the snapshot is at a whole version still,
- * or, after FB_EMEMORY, is loaded anew by the next call. */
+/** Read the versions that came since. On failure the snapshot is at a whole version
+ * still, or, after FB_EMEMORY, is loaded anew by the next call. */
 FB_MUST_CHECK fb_code fb_delta_refresh(fb_delta *table, fb_error *err);
 
 bool             fb_delta_exists(const fb_delta *table);
@@ -70,7 +70,7 @@ bool fb_delta_has_feature(const fb_delta *table, const char *name);
 /** @return the configuration text of a metadata domain; NULL when there is none */
 const char *fb_delta_domain(const fb_delta *table, const char *domain);
 
-/* --- positions ------------------------------------------------------------------------ */
+/* --- positions ---------------------------------------------------------------------- */
 
 /** Look up the txn of `app_id`. @return false when the table has none
  * @param version          the `next` of the commit that wrote it
@@ -78,17 +78,17 @@ const char *fb_delta_domain(const fb_delta *table, const char *domain);
 bool fb_delta_txn_find(const fb_delta *table, const char *app_id, int64_t *version,
                        int64_t *last_updated_ms);
 
-/** How long other writers' checkpoints keep a txn after its last_updated_ms; -1: for ever.
- * Positions of idle partitions are committed anew before that. */
+/** How long other writers' checkpoints keep a txn after its last_updated_ms; -1: for
+ * ever. Positions of idle partitions are committed anew before that. */
 int64_t fb_delta_txn_retention_ms(const fb_delta *table);
 
 /** Does the table hold any data file? With txn_find: "position missing, rows there". */
 FB_MUST_CHECK fb_code fb_delta_has_files(fb_delta *table, bool *out, fb_error *err);
 
-/* --- writing -------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------ */
 
-/** May rows of `schema` be appended? All of the gate: protocol, features by name, columns,
- * types, NOT NULL. A table that does not exist takes any schema it can hold.
+/** May rows of `schema` be appended? All of the gate: protocol, features by name,
+ * columns, types, NOT NULL. A table that does not exist takes any schema it can hold.
  * @return FB_EUNSUPPORTED (P0xx) naming the feature, FB_ESCHEMA naming the column */
 FB_MUST_CHECK fb_code fb_delta_check_append(fb_delta *table, const fb_schema *schema,
                                             fb_error *err);
@@ -107,6 +107,15 @@ typedef struct fb_delta_adds {
 
 void fb_delta_adds_init(fb_delta_adds *adds);
 void fb_delta_adds_clear(fb_delta_adds *adds); ///< may be called twice; files stay
+
+/** How data files are written, where the table itself does not say. */
+typedef struct fb_delta_file_options {
+    const char *codec;          ///< zstd, snappy, gzip, uncompressed; NULL: zstd
+    int64_t     row_group_rows; ///< 0: the engine's own size
+} fb_delta_file_options;
+
+/** Set them for the copies to come; the text is borrowed as long as the table is open. */
+void fb_delta_set_file_options(fb_delta *table, const fb_delta_file_options *options);
 
 /** Write the SQL that copies `relation` (a table name or a query in parentheses, whose
  * columns include those of `schema` by name) into a new data file of this table: casts,
@@ -130,7 +139,7 @@ void fb_delta_adds_discard(fb_delta *table, const fb_delta_adds *adds);
 /** One position to move, as a compare-and-set. */
 typedef struct fb_delta_txn {
     const char *app_id;
-    const char *label;    ///< for messages: "partition 3 of topic \"orders\""; NULL: app_id
+    const char *label; ///< for messages: "partition 3 of topic \"orders\""; NULL: app_id
     int64_t     expected; ///< what the table must hold now; -1: it must hold none
     int64_t     next;
 } fb_delta_txn;
@@ -141,8 +150,8 @@ typedef struct fb_delta_pair {
 
 /** What one commit says. All borrowed; zeros and NULLs are defaults. */
 typedef struct fb_delta_commit {
-    const fb_schema     *schema; ///< of the data files; needed when there are adds or the
-                                 ///< table may have to be created
+    const fb_schema *schema; ///< of the data files; needed when there are adds or the
+                             ///< table may have to be created
     const fb_delta_adds *adds;
     const fb_delta_txn  *txns; ///< each app_id once
     size_t               txns_count;
@@ -181,9 +190,10 @@ FB_MUST_CHECK fb_code fb_delta_commit_run(fb_delta *table, const fb_delta_commit
 /** Write a checkpoint when `version - last checkpoint` has reached the table's interval.
  * Best effort: on failure the table is as good as before, the next call tries again.
  * @param wrote  may be NULL */
-FB_MUST_CHECK fb_code fb_delta_checkpoint_if_due(fb_delta *table, bool *wrote, fb_error *err);
+FB_MUST_CHECK fb_code fb_delta_checkpoint_if_due(fb_delta *table, bool *wrote,
+                                                 fb_error *err);
 
-/* --- reading rows --------------------------------------------------------------------- */
+/* --- reading rows ------------------------------------------------------------------- */
 
 typedef struct fb_delta_files {
     fb_arena     arena; ///< owns the paths
@@ -200,6 +210,7 @@ void fb_delta_files_clear(fb_delta_files *files); ///< may be called twice
  * @return FB_EUNSUPPORTED (P0xx) for a table whose rows are not just those of its files:
  * deletion vectors, column mapping, partition columns, variants; FB_EDATA for a path
  * outside the table */
-FB_MUST_CHECK fb_code fb_delta_files_list(fb_delta *table, fb_delta_files *out, fb_error *err);
+FB_MUST_CHECK fb_code fb_delta_files_list(fb_delta *table, fb_delta_files *out,
+                                          fb_error *err);
 
 #endif

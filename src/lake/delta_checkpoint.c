@@ -1,8 +1,8 @@
 /* delta_checkpoint.c - one Parquet file that says what all versions up to it say.
  *
- * PROTOCOL.md, "V1 Checkpoint": one row per action, the columns txn, add, remove, metaData,
- * protocol, domainMetadata.  Losing any of them here would corrupt the table for others,
- * so the file is read back and counted before it gets its name.
+ * PROTOCOL.md, "V1 Checkpoint": one row per action, the columns txn, add, remove,
+ * metaData, protocol, domainMetadata.  Losing any of them here would corrupt the table
+ * for others, so the file is read back and counted before it gets its name.
  *
  *   make      fb_lake_files (the files) and fb_lake_kept (all else) in the query engine
  *   copy      into a temporary file of the log folder; count it; sync it
@@ -27,21 +27,23 @@ enum { MAX_INTERVAL = 1000000, TURN_MS = 60 * 1000 };
 #define TOMBSTONES_KEPT_MS (7 * FB_MS_PER_DAY)
 
 /* One kept action of each kind as from_json() has it, in the order of the columns. */
-#define TXN_JSON "{\"appId\":\"VARCHAR\",\"version\":\"BIGINT\",\"lastUpdated\":\"BIGINT\"}"
+#define TXN_JSON                                                                         \
+    "{\"appId\":\"VARCHAR\",\"version\":\"BIGINT\",\"lastUpdated\":\"BIGINT\"}"
 #define META_JSON                                                                        \
-    "{\"id\":\"VARCHAR\",\"name\":\"VARCHAR\",\"description\":\"VARCHAR\",\"format\":"    \
-    "{\"provider\":\"VARCHAR\",\"options\":\"MAP(VARCHAR,VARCHAR)\"},\"schemaString\":"   \
-    "\"VARCHAR\",\"partitionColumns\":[\"VARCHAR\"],\"configuration\":"                   \
+    "{\"id\":\"VARCHAR\",\"name\":\"VARCHAR\",\"description\":\"VARCHAR\",\"format\":"   \
+    "{\"provider\":\"VARCHAR\",\"options\":\"MAP(VARCHAR,VARCHAR)\"},\"schemaString\":"  \
+    "\"VARCHAR\",\"partitionColumns\":[\"VARCHAR\"],\"configuration\":"                  \
     "\"MAP(VARCHAR,VARCHAR)\",\"createdTime\":\"BIGINT\"}"
 #define PROTOCOL_JSON                                                                    \
-    "{\"minReaderVersion\":\"INTEGER\",\"minWriterVersion\":\"INTEGER\","                 \
+    "{\"minReaderVersion\":\"INTEGER\",\"minWriterVersion\":\"INTEGER\","                \
     "\"readerFeatures\":[\"VARCHAR\"],\"writerFeatures\":[\"VARCHAR\"]}"
 #define DOMAIN_JSON                                                                      \
     "{\"domain\":\"VARCHAR\",\"configuration\":\"VARCHAR\",\"removed\":\"BOOLEAN\"}"
 #define KEPT_SQL(action, json)                                                           \
-    "CASE WHEN action = '" action "' THEN from_json(body, '" json "') END AS \"" action "\""
+    "CASE WHEN action = '" action "' THEN from_json(body, '" json "') END AS \"" action  \
+    "\""
 
-/* --- what is not files ----------------------------------------------------------------------- */
+/* --- what is not files -------------------------------------------------------------- */
 
 static bool keep(duckdb_appender to, const char *action, const char *body, size_t size)
 {
@@ -100,15 +102,17 @@ static fb_code make_kept(fb_delta *table, fb_error *err)
                                    "fb_lake_kept", &to) != DuckDBSuccess ||
         !keep_json(to, "protocol", fb_delta_state_protocol(&table->state)) ||
         !keep_json(to, "metaData", fb_delta_state_meta(&table->state)) ||
-        !keep_maps(to, &table->state, &body) || duckdb_appender_close(to) != DuckDBSuccess)
-        code = fb_fail(err, Q003, "the query engine did not take the rows of a checkpoint");
+        !keep_maps(to, &table->state, &body) ||
+        duckdb_appender_close(to) != DuckDBSuccess)
+        code =
+            fb_fail(err, Q003, "the query engine did not take the rows of a checkpoint");
 out:
     if (to) duckdb_appender_destroy(&to);
     fb_buf_clear(&body);
     return code;
 }
 
-/* --- the file ---------------------------------------------------------------------------------- */
+/* --- the file ----------------------------------------------------------------------- */
 
 static int64_t tombstone_cutoff(const fb_delta *table)
 {
@@ -120,20 +124,24 @@ static int64_t tombstone_cutoff(const fb_delta *table)
 
 static fb_code copy_rows(fb_delta *table, const char *temp, fb_error *err)
 {
-    static const char rows_sql[] =
-        "SELECT " KEPT_SQL("txn", TXN_JSON) ", NULL AS \"add\", NULL AS \"remove\", "
-        KEPT_SQL("metaData", META_JSON) ", " KEPT_SQL("protocol", PROTOCOL_JSON) ", "
-        KEPT_SQL("domainMetadata", DOMAIN_JSON) " FROM temp.fb_lake_kept"
-        " UNION ALL SELECT NULL, struct_update(\"add\", \"dataChange\" := false), NULL, NULL,"
-        " NULL, NULL FROM temp.fb_lake_files WHERE \"add\" IS NOT NULL"
-        " UNION ALL SELECT NULL, NULL, struct_update(\"remove\", \"dataChange\" := false), NULL,"
-        " NULL, NULL FROM temp.fb_lake_files WHERE \"remove\" IS NOT NULL";
+    static const char *const rows_sql[] = {
+        "SELECT " KEPT_SQL("txn", TXN_JSON) ", NULL AS \"add\", NULL AS \"remove\", ",
+        KEPT_SQL("metaData", META_JSON) ", " KEPT_SQL("protocol", PROTOCOL_JSON) ", ",
+        KEPT_SQL("domainMetadata", DOMAIN_JSON) " FROM temp.fb_lake_kept",
+        " UNION ALL SELECT NULL, struct_update(\"add\", \"dataChange\" := false), NULL,",
+        " NULL, NULL, NULL FROM temp.fb_lake_files WHERE \"add\" IS NOT NULL",
+        " UNION ALL SELECT NULL, NULL,",
+        " struct_update(\"remove\", \"dataChange\" := false),",
+        " NULL, NULL, NULL FROM temp.fb_lake_files WHERE \"remove\" IS NOT NULL"};
     fb_code code = FB_OK;
     char    path[FB_MAX_PATH];
     fb_buf  sql;
     fb_buf_init(&sql, FB_SQL_BYTES);
     FB_TRY(table->store->ops->locate(table->store, temp, true, path, err));
-    fb_buf_printf(&sql, "COPY (%s) TO ", rows_sql);
+    fb_buf_add_text(&sql, "COPY (");
+    for (size_t i = 0; i < sizeof rows_sql / sizeof *rows_sql; i++)
+        fb_buf_add_text(&sql, rows_sql[i]);
+    fb_buf_add_text(&sql, ") TO ");
     fb_sql_add_text(&sql, path);
     fb_buf_add_text(&sql, " (FORMAT parquet, COMPRESSION snappy)");
     FB_TRY(fb_buf_check(&sql, "a query", err));
@@ -143,7 +151,7 @@ out:
     return code;
 }
 
-/* Is all of it in the file? @param rows  how many rows it must have @param adds  likewise */
+/* Is all of it in the file: so many rows, so many adds? */
 static fb_code verify(fb_delta *table, const char *temp, int64_t rows, int64_t adds,
                       fb_error *err)
 {
@@ -161,7 +169,8 @@ static fb_code verify(fb_delta *table, const char *temp, int64_t rows, int64_t a
     FB_TRY(fb_buf_check(&sql, "a query", err));
     FB_TRY(fb_delta_query_int(table, sql.data, &is_whole, err));
     if (!is_whole)
-        code = fb_fail(err, S004, "the checkpoint of version %" PRId64 " was not written whole",
+        code = fb_fail(err, S004,
+                       "the checkpoint of version %" PRId64 " was not written whole",
                        table->state.version);
 out:
     fb_buf_clear(&sql);
@@ -189,8 +198,8 @@ static fb_code write_hint(fb_delta *table, int64_t rows, int64_t adds, int64_t s
                   ",\"numOfAddFiles\":%" PRId64 "}",
                   table->state.version, rows, size_bytes, adds);
     FB_TRY(fb_buf_check(&text, "_last_checkpoint", err));
-    FB_TRY(table->store->ops->put(table->store, FB_LOG_FOLDER "/_last_checkpoint", text.data,
-                                  text.size, err));
+    FB_TRY(table->store->ops->put(table->store, FB_LOG_FOLDER "/_last_checkpoint",
+                                  text.data, text.size, err));
     FB_TRY(fb_step_try("delta.checkpoint.last", err));
 out:
     fb_buf_clear(&text);
@@ -209,11 +218,11 @@ static fb_code drop_expired(fb_delta *table, fb_error *err)
 
 static fb_code write_checkpoint(fb_delta *table, fb_error *err)
 {
-    fb_code      code = FB_OK;
-    fb_store    *store = table->store;
-    fb_uuid      id = fb_uuid_v4();
-    char         temp[FB_LOG_KEY], key[FB_LOG_KEY];
-    int64_t      rows, adds, kept, size_bytes, modified_ms;
+    fb_code   code = FB_OK;
+    fb_store *store = table->store;
+    fb_uuid   id = fb_uuid_v4();
+    char      temp[FB_LOG_KEY], key[FB_LOG_KEY];
+    int64_t   rows, adds, kept, size_bytes, modified_ms;
     snprintf(temp, sizeof temp, FB_LOG_FOLDER "/.forebay-%s.tmp", id.text);
     snprintf(key, sizeof key, FB_LOG_FOLDER "/%020" PRId64 ".checkpoint.parquet",
              table->state.version);
@@ -221,9 +230,12 @@ static fb_code write_checkpoint(fb_delta *table, fb_error *err)
     FB_TRY(fb_delta_files_make(table, true, err));
     FB_TRY(drop_expired(table, err));
     FB_TRY(make_kept(table, err));
-    FB_TRY(fb_delta_query_int(table, "SELECT count(*) FROM temp.fb_lake_files", &rows, err));
-    FB_TRY(fb_delta_query_int(table, "SELECT count(\"add\") FROM temp.fb_lake_files", &adds, err));
-    FB_TRY(fb_delta_query_int(table, "SELECT count(*) FROM temp.fb_lake_kept", &kept, err));
+    FB_TRY(
+        fb_delta_query_int(table, "SELECT count(*) FROM temp.fb_lake_files", &rows, err));
+    FB_TRY(fb_delta_query_int(table, "SELECT count(\"add\") FROM temp.fb_lake_files",
+                              &adds, err));
+    FB_TRY(
+        fb_delta_query_int(table, "SELECT count(*) FROM temp.fb_lake_kept", &kept, err));
     rows += kept;
     FB_TRY(copy_rows(table, temp, err));
     FB_TRY(fb_step_try("delta.checkpoint.temp", err));
@@ -243,11 +255,11 @@ out:
     return code;
 }
 
-/* --- when ------------------------------------------------------------------------------------------ */
+/* --- when --------------------------------------------------------------------------- */
 
-/* Of many writers one makes the checkpoint that follows the last: the one that creates this
- * file, which is in the way of the others for a minute at most. Two checkpoints do no harm
- * but cost. */
+/* Of many writers one makes the checkpoint that follows the last: the one that creates
+ * this file, which is in the way of the others for a minute at most. Two checkpoints do
+ * no harm but cost. */
 static fb_code take_turn(fb_delta *table, const char *key, bool *is_ours, fb_error *err)
 {
     fb_store *store = table->store;
@@ -274,7 +286,8 @@ static fb_code remove_leftover(void *context, const char *name, fb_error *err)
     fb_store        *store = l->table->store;
     char             key[FB_MAX_PATH];
     int64_t          size, modified_ms;
-    if (strncmp(name, ".forebay-", 9) != 0 || !fb_text_ends_with(name, ".tmp")) return FB_OK;
+    if (strncmp(name, ".forebay-", 9) != 0 || !fb_text_ends_with(name, ".tmp"))
+        return FB_OK;
     snprintf(key, sizeof key, FB_LOG_FOLDER "/%s", name);
     if (store->ops->size(store, key, &size, &modified_ms, err) != FB_OK) return FB_OK;
     return modified_ms < l->before_ms ? store->ops->remove(store, key, err) : FB_OK;
@@ -285,7 +298,8 @@ static bool is_due(const fb_delta *table)
     int64_t     interval = FB_DELTA_CHECKPOINT_INTERVAL;
     int64_t     last = table->checkpoint > 0 ? table->checkpoint : 0;
     const char *text = fb_delta_property(table, "delta.checkpointInterval");
-    if (text && (!fb_text_int64(text, &interval) || interval < 1 || interval > MAX_INTERVAL))
+    if (text &&
+        (!fb_text_int64(text, &interval) || interval < 1 || interval > MAX_INTERVAL))
         interval = FB_DELTA_CHECKPOINT_INTERVAL;
     return table->state.version - last >= interval;
 }
@@ -303,7 +317,8 @@ fb_code fb_delta_checkpoint_if_due(fb_delta *table, bool *wrote, fb_error *err)
     fb_log_listing_init(&listing);
     FB_TRY(fb_log_list(table->store, 0, &listing, err));
     const fb_checkpoint_name *newest = fb_log_pick_checkpoint(&listing, INT64_MAX);
-    if (newest && newest->version > table->checkpoint) table->checkpoint = newest->version;
+    if (newest && newest->version > table->checkpoint)
+        table->checkpoint = newest->version;
     if (!is_due(table)) goto out;
     snprintf(turn, sizeof turn, FB_LOG_FOLDER "/.forebay-after-%020" PRId64 ".tmp",
              table->checkpoint > 0 ? table->checkpoint : 0);
@@ -311,8 +326,8 @@ fb_code fb_delta_checkpoint_if_due(fb_delta *table, bool *wrote, fb_error *err)
     if (!is_ours) goto out;
     FB_TRY(write_checkpoint(table, err));
     if (wrote) *wrote = true;
-    FB_TRY(table->store->ops->list(table->store, FB_LOG_FOLDER, ".forebay", remove_leftover, &old,
-                                   err));
+    FB_TRY(table->store->ops->list(table->store, FB_LOG_FOLDER, ".forebay",
+                                   remove_leftover, &old, err));
 out:
     if (is_ours) (void)table->store->ops->remove(table->store, turn, &ignored);
     fb_log_listing_clear(&listing);

@@ -1,9 +1,9 @@
 /* delta_checkpoint_read.c - a checkpoint's own actions, and which files hold the rest.
  *
  * PROTOCOL.md, "Checkpoints": V1 in one Parquet file or in parts; V2 in Parquet or JSON
- * lines with the actions of files inline or in sidecars; a V2 checkpoint may also have the
- * classic name.  The Parquet files are read by the query engine: each action comes out as
- * JSON and goes the way of a commit's line.
+ * lines with the actions of files inline or in sidecars; a V2 checkpoint may also have
+ * the classic name.  The Parquet files are read by the query engine: each action comes
+ * out as JSON and goes the way of a commit's line.
  */
 #include "base/alloc.h"
 #include "base/json_memory.h"
@@ -14,8 +14,8 @@
 
 enum { KEYS_BYTES = 64 << 20 };
 
-static const char *const kept_actions[] = {"protocol", "metaData", "txn", "domainMetadata",
-                                           "sidecar"};
+static const char *const kept_actions[] = {"protocol", "metaData", "txn",
+                                           "domainMetadata", "sidecar"};
 enum { KEPT_ACTIONS = 5 };
 
 void fb_checkpoint_init(fb_checkpoint *checkpoint)
@@ -51,8 +51,10 @@ static fb_code add_sidecar(fb_checkpoint *out, const char *path, fb_error *err)
 {
     char        name[FB_MAX_PATH], key[FB_MAX_PATH];
     const char *last = path ? strrchr(path, '/') : NULL;
-    if (!path || !fb_uri_decode(last ? last + 1 : path, name, sizeof name) || strchr(name, '/'))
-        return fb_fail(err, P007, "a checkpoint names a sidecar \"%.100s\"", path ? path : "");
+    if (!path || !fb_uri_decode(last ? last + 1 : path, name, sizeof name) ||
+        strchr(name, '/'))
+        return fb_fail(err, P007, "a checkpoint names a sidecar \"%.100s\"",
+                       path ? path : "");
     if (snprintf(key, sizeof key, FB_LOG_FOLDER "/_sidecars/%s", name) >= (int)sizeof key)
         return fb_fail(err, M002, "a path is longer than %zu bytes", sizeof key - 1);
     return add_parquet(out, key, err);
@@ -71,16 +73,18 @@ static fb_code collect(void *context, const char *action, yyjson_val *body, fb_e
     return fb_delta_batch_add(to->batch, action, body, err);
 }
 
-/* --- Parquet ------------------------------------------------------------------------------ */
+/* --- Parquet ------------------------------------------------------------------------ */
 
 /* A row of DESCRIBE: is it the column of a kept action? */
-static fb_code find_column(void *context, duckdb_data_chunk chunk, idx_t row, fb_error *err)
+static fb_code find_column(void *context, duckdb_data_chunk chunk, idx_t row,
+                           fb_error *err)
 {
     bool   *found = context;
     fb_cell name = fb_row_text(chunk, 0, row);
     (void)err;
     for (int i = 0; i < KEPT_ACTIONS; i++)
-        if (strlen(kept_actions[i]) == name.size && memcmp(kept_actions[i], name.data, name.size) == 0)
+        if (strlen(kept_actions[i]) == name.size &&
+            memcmp(kept_actions[i], name.data, name.size) == 0)
             found[i] = true;
     return FB_OK;
 }
@@ -93,14 +97,16 @@ static fb_code collect_row(void *to, duckdb_data_chunk chunk, idx_t row, fb_erro
         fb_cell cell = fb_row_text(chunk, i, row);
         if (cell.is_null) continue;
         yyjson_doc *doc = fb_json_read(cell.data, cell.size, 0);
-        code = doc ? collect(to, kept_actions[i], yyjson_doc_get_root(doc), err)
-                   : fb_fail_memory(err, "a row of a checkpoint"); // the engine wrote JSON
+        code =
+            doc ? collect(to, kept_actions[i], yyjson_doc_get_root(doc), err)
+                : fb_fail_memory(err, "a row of a checkpoint"); // the engine wrote JSON
         yyjson_doc_free(doc);
     }
     return code;
 }
 
-static fb_code read_parquet(fb_delta *table, const char *key, collector *to, fb_error *err)
+static fb_code read_parquet(fb_delta *table, const char *key, collector *to,
+                            fb_error *err)
 {
     fb_code     code = FB_OK;
     bool        found[KEPT_ACTIONS] = {false};
@@ -113,8 +119,10 @@ static fb_code read_parquet(fb_delta *table, const char *key, collector *to, fb_
     fb_buf_reset(&sql);
     for (int i = 0; i < KEPT_ACTIONS; i++) {
         fb_buf_add_text(&sql, i ? ", " : "SELECT ");
-        if (found[i]) fb_buf_printf(&sql, "to_json(\"%s\")::VARCHAR", kept_actions[i]);
-        else fb_buf_add_text(&sql, "NULL::VARCHAR");
+        if (found[i])
+            fb_buf_printf(&sql, "to_json(\"%s\")::VARCHAR", kept_actions[i]);
+        else
+            fb_buf_add_text(&sql, "NULL::VARCHAR");
     }
     fb_buf_add_text(&sql, " FROM ");
     FB_TRY(fb_delta_sql_file(table, "read_parquet", key, &sql, err));
@@ -129,7 +137,7 @@ out:
     return code;
 }
 
-/* --- the newest that can be read ------------------------------------------------------------ */
+/* --- the newest that can be read ---------------------------------------------------- */
 
 static fb_code read_one(fb_delta *table, const fb_log_listing *listing,
                         const fb_checkpoint_name *head, collector *to, fb_error *err)
@@ -151,13 +159,15 @@ static fb_code read_one(fb_delta *table, const fb_log_listing *listing,
             FB_TRY(read_parquet(table, out->parquet[i], to, err));
     }
     for (size_t i = out->own_count; i < out->count; i++)
-        FB_TRY(table->store->ops->size(table->store, out->parquet[i], &size, &modified_ms, err));
+        FB_TRY(table->store->ops->size(table->store, out->parquet[i], &size, &modified_ms,
+                                       err));
 out:
     return code;
 }
 
-fb_code fb_checkpoint_newest(fb_delta *table, const fb_log_listing *listing, int64_t at_most,
-                             fb_checkpoint *out, fb_delta_batch *batch, fb_error *err)
+fb_code fb_checkpoint_newest(fb_delta *table, const fb_log_listing *listing,
+                             int64_t at_most, fb_checkpoint *out, fb_delta_batch *batch,
+                             fb_error *err)
 {
     fb_code                   code = FB_OK;
     fb_error                  cause = {0};
@@ -176,7 +186,8 @@ fb_code fb_checkpoint_newest(fb_delta *table, const fb_log_listing *listing, int
         }
         at_most = head->version - 1;
     }
-    if (code == FB_OK || (listing->commits_count > 0 && listing->commits[0] == 0)) return FB_OK;
-    return fb_fail(err, P010, "no checkpoint of table \"%s\" can be read: %s", table->name,
-                   cause.what);
+    if (code == FB_OK || (listing->commits_count > 0 && listing->commits[0] == 0))
+        return FB_OK;
+    return fb_fail(err, P010, "no checkpoint of table \"%s\" can be read: %s",
+                   table->name, cause.what);
 }

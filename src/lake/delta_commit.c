@@ -1,11 +1,11 @@
-/* delta_commit.c - one more version of a table: rows and positions in one step, or nothing.
+/* delta_commit.c - one more version of a table: rows and positions at once, or nothing.
  *
  * The way of a commit, once for every version that is tried:
  *   read      the versions that came since; the first time, too
  *   judge     gate and columns, and the positions: each must be what the caller expects
  *   write     the lines: commitInfo, (protocol, metaData,) txn, domainMetadata, add
  *   claim     <version>.json is created where none may be before
- *   settle    a lost answer, or a version that was taken: whose commit is it? Its txnId says
+ *   settle    a lost answer, or a version that was taken: its txnId says whose it is
  *
  * What holds at every moment, so that a kill anywhere loses nothing and doubles nothing:
  *   1. A reader sees a version whole or not at all: the claim is one step of the store.
@@ -37,7 +37,7 @@ typedef struct attempt {
     char                   key[FB_LOG_KEY];
 } attempt;
 
-/* --- judging -------------------------------------------------------------------------------- */
+/* --- judging ------------------------------------------------------------------------ */
 
 static fb_code check_positions(const attempt *a, fb_error *err)
 {
@@ -48,10 +48,13 @@ static fb_code check_positions(const attempt *a, fb_error *err)
         bool                has = fb_delta_txn_find(a->table, txn->app_id, &now, NULL);
         if (has ? now == txn->expected : txn->expected < 0) continue;
         if (!has)
-            return fb_fail(err, P020, "%s has no position in the table, and %" PRId64 " was "
-                                      "expected", label, txn->expected);
-        return fb_fail(err, P020, "%s was committed by another writer up to offset %" PRId64,
-                       label, now);
+            return fb_fail(err, P020,
+                           "%s has no position in the table, and %" PRId64 " was "
+                           "expected",
+                           label, txn->expected);
+        return fb_fail(err, P020,
+                       "%s was committed by another writer up to offset %" PRId64, label,
+                       now);
     }
     return FB_OK;
 }
@@ -67,17 +70,21 @@ static fb_code check_nulls(const attempt *a, const char *column, fb_error *err)
         yyjson_doc_free(doc);
         if (nulls == 0) continue;
         if (nulls > 0)
-            return fb_fail(err, P013, "column \"%s\" is NOT NULL in the table, and %" PRId64
-                                      " rows have no value", column, nulls);
-        return fb_fail(err, P013, "column \"%s\" is NOT NULL in the table, and whether all rows "
-                                  "have a value is not known", column);
+            return fb_fail(err, P013,
+                           "column \"%s\" is NOT NULL in the table, and %" PRId64
+                           " rows have no value",
+                           column, nulls);
+        return fb_fail(err, P013,
+                       "column \"%s\" is NOT NULL in the table, and whether all rows "
+                       "have a value is not known",
+                       column);
     }
     return FB_OK;
 }
 
 static fb_code check_table(const attempt *a, fb_error *err)
 {
-    fb_code              code = FB_OK;
+    fb_code               code = FB_OK;
     const fb_delta_state *state = &a->table->state;
     const fb_schema      *rows = a->commit->schema;
     bool                  has_adds = a->commit->adds && a->commit->adds->count > 0;
@@ -105,17 +112,21 @@ static fb_code check_request(const fb_delta_commit *commit, fb_error *err)
     }
     for (size_t i = 0; i < commit->created_properties_count; i++) {
         const char *key = commit->created_properties[i].key;
-        if (strncmp(key, "delta.enable", 12) == 0 || strncmp(key, "delta.constraints", 17) == 0 ||
-            strncmp(key, "delta.columnMapping", 19) == 0 || strncmp(key, "delta.feature", 13) == 0)
-            FB_TRY(fb_fail(err, P015, "the property \"%s\" needs a table feature, and tables are "
-                                      "created without", key));
+        if (strncmp(key, "delta.enable", 12) == 0 ||
+            strncmp(key, "delta.constraints", 17) == 0 ||
+            strncmp(key, "delta.columnMapping", 19) == 0 ||
+            strncmp(key, "delta.feature", 13) == 0)
+            FB_TRY(fb_fail(err, P015,
+                           "the property \"%s\" needs a table feature, and tables are "
+                           "created without",
+                           key));
     }
 out:
     fb_map_clear(&seen);
     return code;
 }
 
-/* --- writing --------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------ */
 
 /* The in-commit timestamp of the version before; read from its commit when the snapshot
  * began at its checkpoint. */
@@ -130,7 +141,8 @@ static fb_code find_commit_time(attempt *a, int64_t *out, fb_error *err)
     *out = batch.commit_time_ms;
     fb_delta_batch_clear(&batch);
     if (code == FB_OK && *out < 0)
-        code = fb_fail(err, P019, "version %" PRId64 " has no in-commit timestamp", a->version - 1);
+        code = fb_fail(err, P019, "version %" PRId64 " has no in-commit timestamp",
+                       a->version - 1);
     return code;
 }
 
@@ -144,7 +156,8 @@ static void write_metrics(const fb_delta_commit *commit, fb_buf *body)
     }
     fb_buf_printf(body,
                   "\"operationMetrics\":{\"numAddedFiles\":\"%" PRId64
-                  "\",\"numOutputRows\":\"%" PRId64 "\",\"numOutputBytes\":\"%" PRId64 "\"}",
+                  "\",\"numOutputRows\":\"%" PRId64 "\",\"numOutputBytes\":\"%" PRId64
+                  "\"}",
                   files, rows, bytes);
 }
 
@@ -162,9 +175,11 @@ static fb_code write_info(attempt *a, fb_error *err)
     }
     a->result->timestamp_ms = now;
     fb_buf_printf(body, "\"timestamp\":%" PRId64 ",\"operation\":", now);
-    fb_buf_add_json_text(body, commit->operation ? commit->operation : "STREAMING UPDATE");
+    fb_buf_add_json_text(body,
+                         commit->operation ? commit->operation : "STREAMING UPDATE");
     fb_buf_add_text(body, ",\"operationParameters\":{\"outputMode\":\"Append\"},");
-    if (a->version > 0) fb_buf_printf(body, "\"readVersion\":%" PRId64 ",", a->version - 1);
+    if (a->version > 0)
+        fb_buf_printf(body, "\"readVersion\":%" PRId64 ",", a->version - 1);
     fb_buf_printf(body, "\"isBlindAppend\":true,\"engineInfo\":\"%s\",\"txnId\":\"%s\",",
                   ENGINE_INFO, a->result->txn_id.text);
     write_metrics(commit, body);
@@ -187,18 +202,21 @@ static fb_code write_creation(attempt *a, fb_error *err)
     fb_delta_schema_print(commit->schema, &schema);
     FB_TRY(fb_buf_check(&schema, "the columns of a table", err));
     if (fb_delta_schema_any(commit->schema->columns, commit->schema->count, is_ntz))
-        fb_buf_add_text(body, "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,"
-                              "\"readerFeatures\":[\"timestampNtz\"],\"writerFeatures\":["
-                              "\"timestampNtz\",\"appendOnly\",\"invariants\"]}}\n");
+        fb_buf_add_text(body,
+                        "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,"
+                        "\"readerFeatures\":[\"timestampNtz\"],\"writerFeatures\":["
+                        "\"timestampNtz\",\"appendOnly\",\"invariants\"]}}\n");
     else
-        fb_buf_add_text(body, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n");
+        fb_buf_add_text(
+            body, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n");
     fb_buf_printf(body, "{\"metaData\":{\"id\":\"%s\",", id.text);
     if (commit->created_name) {
         fb_buf_add_text(body, "\"name\":");
         fb_buf_add_json_text(body, commit->created_name);
         fb_buf_add_char(body, ',');
     }
-    fb_buf_add_text(body, "\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":");
+    fb_buf_add_text(
+        body, "\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":");
     fb_buf_add_json(body, schema.data, schema.size);
     fb_buf_add_text(body, ",\"partitionColumns\":[],\"configuration\":{");
     for (size_t i = 0; i < commit->created_properties_count; i++) {
@@ -235,7 +253,8 @@ static void write_actions(attempt *a)
         fb_buf_add_text(body, "{\"add\":{\"path\":");
         fb_buf_add_json_text(body, add->path);
         fb_buf_printf(body, ",\"partitionValues\":{},\"size\":%" PRId64, add->size_bytes);
-        fb_buf_printf(body, ",\"modificationTime\":%" PRId64 ",\"dataChange\":true,\"stats\":",
+        fb_buf_printf(body,
+                      ",\"modificationTime\":%" PRId64 ",\"dataChange\":true,\"stats\":",
                       add->modified_ms);
         fb_buf_add_json_text(body, add->stats);
         fb_buf_add_text(body, "}}\n");
@@ -251,7 +270,8 @@ static fb_code write_body(attempt *a, fb_delta_batch *batch, fb_error *err)
     if (a->version == 0) FB_TRY(write_creation(a, err));
     write_actions(a);
     FB_TRY(fb_buf_check(&a->body, "a commit", err));
-    code = fb_log_walk(a->body.data, a->body.size, a->key, fb_delta_batch_add, batch, err);
+    code =
+        fb_log_walk(a->body.data, a->body.size, a->key, fb_delta_batch_add, batch, err);
     if (code != FB_OK && code != FB_EMEMORY) {
         fb_error cause = *err;
         return fb_fail(err, Z001, "a commit of ours cannot be read: %s", cause.what);
@@ -260,7 +280,7 @@ out:
     return code;
 }
 
-/* --- claiming -------------------------------------------------------------------------------- */
+/* --- claiming ----------------------------------------------------------------------- */
 
 /* Try one version. @return FB_ECONFLICT (F005) when it is taken, FB_EUNKNOWN */
 static fb_code claim(attempt *a, fb_error *err)
@@ -289,8 +309,8 @@ out:
     return code;
 }
 
-/* Whose commit is the version that we tried? @return FB_OK: it is ours, FB_EMISSING: it is
- * not there, FB_ECONFLICT: another writer's */
+/* Whose commit is the version that we tried? @return FB_OK: it is ours, FB_EMISSING: it
+ * is not there, FB_ECONFLICT: another writer's */
 static fb_code ask_whose(attempt *a, fb_error *err)
 {
     fb_delta_batch batch;
@@ -314,10 +334,12 @@ static fb_code settle(attempt *a, fb_error *err)
     }
     if (code == FB_EMISSING && fb_delta_refresh(a->table, &cause) == FB_OK &&
         a->table->state.version < a->version)
-        return FB_EMISSING; // not there: the same lines may be sent again under the same name
+        return FB_EMISSING; // not there: the same version may be claimed once more
     if (code == FB_ECONFLICT || code == FB_OK) return code;
-    fb_error_set(err, FB_R_S010, "whether version %" PRId64 " of table \"%s\" was committed is "
-                                 "not known: %s", a->version, a->table->name, cause.what);
+    fb_error_set(err, FB_R_S010,
+                 "whether version %" PRId64 " of table \"%s\" was committed is "
+                 "not known: %s",
+                 a->version, a->table->name, cause.what);
     return FB_EUNKNOWN;
 }
 
@@ -331,7 +353,8 @@ static void wait_a_little(attempt *a)
     fb_sleep_ms(LEAST_WAIT_MS + (int64_t)(*x >> 33) % most);
 }
 
-/* Our own commit, found under the version that we tried: go on as if it had been answered. */
+/* Our own commit, found under the version that we tried: go on as if it had been
+ * answered. */
 static fb_code finish_found(attempt *a, fb_error *err)
 {
     fb_error ignored = *err;
@@ -354,8 +377,10 @@ static fb_code run(attempt *a, int64_t deadline_ms, fb_error *err)
         if (code == FB_OK) return finish_found(a, err);
         if (code != FB_ECONFLICT && code != FB_EMISSING) goto out;
         if (fb_mono_ms() >= deadline_ms) {
-            code = fb_fail(err, P021, "table \"%s\" could not be committed to: other writers took "
-                                      "each of %d versions", a->table->name, a->result->attempts);
+            code = fb_fail(err, P021,
+                           "table \"%s\" could not be committed to: other writers took "
+                           "each of %d versions",
+                           a->table->name, a->result->attempts);
             goto out;
         }
         wait_a_little(a);
@@ -370,7 +395,8 @@ fb_code fb_delta_commit_run(fb_delta *table, const fb_delta_commit *commit,
 {
     fb_code code = FB_OK;
     attempt a = {.table = table, .commit = commit, .result = result};
-    int64_t length_ms = commit->deadline_ms > 0 ? commit->deadline_ms : FB_DELTA_DEADLINE_MS;
+    int64_t length_ms =
+        commit->deadline_ms > 0 ? commit->deadline_ms : FB_DELTA_DEADLINE_MS;
     *result = (fb_delta_result){.version = -1, .txn_id = fb_uuid_v4()};
     fb_buf_init(&a.body, FB_MAX_LOG_BYTES);
     FB_TRY(check_request(commit, err));

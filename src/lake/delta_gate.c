@@ -1,10 +1,10 @@
 /* delta_gate.c - may this table be read, and may rows be appended?
  *
- * PROTOCOL.md, "Requirements for Readers" and "Requirements for Writers": reading is judged
- * by the reader version and the reader features alone; a writer must know every feature by
- * its name.  Each name we know is one row of `features`, which says whether a plain append
- * honours it, and if not, when the table really uses it: a feature that is only listed
- * (or implied by a writer version below 7) binds nobody.
+ * PROTOCOL.md, "Requirements for Readers" and "Requirements for Writers": reading is
+ * judged by the reader version and the reader features alone; a writer must know every
+ * feature by its name.  Each name we know is one row of `features`, which says whether a
+ * plain append honours it, and if not, when the table really uses it: a feature that is
+ * only listed (or implied by a writer version below 7) binds nobody.
  */
 #include "base/json_memory.h"
 #include "base/limits.h"
@@ -12,15 +12,14 @@
 #include "lake/delta_table.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NEWEST_READER = 3, NEWEST_WRITER = 7, WITH_LISTS = 7 };
 
 typedef enum verdict {
-    HONOURED,   ///< an append of whole columns does all that is asked
-    WHEN_USED,  ///< refused when `is_used`
-    NEVER,      ///< refused
+    HONOURED,  ///< an append of whole columns does all that is asked
+    WHEN_USED, ///< refused when `is_used`
+    NEVER,     ///< refused
 } verdict;
 
 typedef struct feature {
@@ -43,7 +42,10 @@ static bool any_column(const fb_delta_state *state, bool (*test)(const fb_column
     return fb_delta_schema_any(state->schema.columns, state->schema.count, test);
 }
 
-static bool has_invariant(const fb_column *c) { return fb_delta_column_has(c, "delta.invariants"); }
+static bool has_invariant(const fb_column *c)
+{
+    return fb_delta_column_has(c, "delta.invariants");
+}
 
 static bool is_generated(const fb_column *c)
 {
@@ -56,8 +58,14 @@ static bool is_identity(const fb_column *c)
            fb_delta_column_has(c, "delta.identity.step");
 }
 
-static bool uses_invariants(const fb_delta_state *s) { return any_column(s, has_invariant); }
-static bool uses_generated(const fb_delta_state *s) { return any_column(s, is_generated); }
+static bool uses_invariants(const fb_delta_state *s)
+{
+    return any_column(s, has_invariant);
+}
+static bool uses_generated(const fb_delta_state *s)
+{
+    return any_column(s, is_generated);
+}
 static bool uses_identity(const fb_delta_state *s) { return any_column(s, is_identity); }
 
 static bool uses_checks(const fb_delta_state *state)
@@ -105,8 +113,9 @@ static bool uses_iceberg_2(const fb_delta_state *s)
     return is_true(s, "delta.enableIcebergCompatV2");
 }
 
-static const char by_catalog[] = "It may be written only through its catalog, which this version "
-                                 "does not do.";
+static const char by_catalog[] =
+    "It may be written only through its catalog, which this version "
+    "does not do.";
 static const char other_engine[] = "Write it with the engine that set the feature.";
 
 static const feature features[] = {
@@ -114,7 +123,8 @@ static const feature features[] = {
     {"invariants", 2, false, true, WHEN_USED, uses_invariants,
      "Drop the invariant from the column; a rule of `checks` does the same here."},
     {"checkConstraints", 3, false, true, WHEN_USED, uses_checks,
-     "Drop the constraint (ALTER TABLE ... DROP CONSTRAINT); `checks` does the same here."},
+     "Drop the constraint (ALTER TABLE ... DROP CONSTRAINT); `checks` does the same "
+     "here."},
     {"changeDataFeed", 4, false, true, HONOURED, NULL, NULL},
     {"generatedColumns", 4, false, true, WHEN_USED, uses_generated, other_engine},
     {"columnMapping", 5, true, true, WHEN_USED, uses_mapping, other_engine},
@@ -173,8 +183,8 @@ static bool list_has(yyjson_val *list, const char *name)
 
 bool fb_gate_has(const fb_delta_state *state, const char *name)
 {
-    yyjson_val *protocol = fb_delta_state_protocol(state);
-    int64_t     writer = fb_json_int(protocol, "minWriterVersion", 0);
+    yyjson_val    *protocol = fb_delta_state_protocol(state);
+    int64_t        writer = fb_json_int(protocol, "minWriterVersion", 0);
     const feature *known = find_feature(name);
     if (writer < WITH_LISTS)
         return known && known->writer_version > 0 && writer >= known->writer_version;
@@ -188,19 +198,21 @@ bool fb_delta_has_commit_time(const fb_delta_state *state)
            is_true(state, "delta.enableInCommitTimestamps");
 }
 
-/* --- reading --------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------ */
 
 static fb_code fail_feature(const char *name, const char *what, fb_error *err)
 {
     const feature *known = find_feature(name);
     if (!known)
-        return fb_fail(err, P002, "the table has the feature \"%s\", which is not known", name);
-    fb_error_set(err, FB_R_P003, "the table has the feature \"%s\" and cannot be %s", name, what);
+        return fb_fail(err, P002, "the table has the feature \"%s\", which is not known",
+                       name);
+    fb_error_set(err, FB_R_P003, "the table has the feature \"%s\" and cannot be %s",
+                 name, what);
     if (known->advice) fb_error_hint(err, "%s", known->advice);
     return FB_EUNSUPPORTED;
 }
 
-/* What must be true of the lists for a reader; what is a writer's concern is not judged. */
+/* What must be true of the lists for a reader; a writer's concerns are not judged. */
 static fb_code check_reader_list(yyjson_val *protocol, int64_t reader, fb_error *err)
 {
     size_t      i, count;
@@ -208,7 +220,8 @@ static fb_code check_reader_list(yyjson_val *protocol, int64_t reader, fb_error 
     yyjson_val *for_readers = yyjson_obj_get(protocol, "readerFeatures");
     yyjson_val *for_writers = yyjson_obj_get(protocol, "writerFeatures");
     if (reader < NEWEST_READER && yyjson_is_arr(for_readers))
-        return fb_fail(err, P004, "reader version %" PRId64 " has a list readerFeatures", reader);
+        return fb_fail(err, P004, "reader version %" PRId64 " has a list readerFeatures",
+                       reader);
     if (reader < NEWEST_READER) return FB_OK;
     if (fb_json_int(protocol, "minWriterVersion", 0) < WITH_LISTS)
         return fb_fail(err, P004, "reader version 3 goes with writer version 7");
@@ -217,7 +230,8 @@ static fb_code check_reader_list(yyjson_val *protocol, int64_t reader, fb_error 
     yyjson_arr_foreach(for_readers, i, count, one)
     {
         if (yyjson_is_str(one) && list_has(for_writers, yyjson_get_str(one))) continue;
-        return fb_fail(err, P004, "the reader feature \"%s\" is not among the writer features",
+        return fb_fail(err, P004,
+                       "the reader feature \"%s\" is not among the writer features",
                        yyjson_is_str(one) ? yyjson_get_str(one) : "?");
     }
     return FB_OK;
@@ -231,11 +245,15 @@ fb_code fb_gate_read(const fb_delta_state *state, fb_error *err)
     int64_t     reader = fb_json_int(protocol, "minReaderVersion", 0);
     int64_t     writer = fb_json_int(protocol, "minWriterVersion", 0);
     if (reader < 1 || writer < 1)
-        return fb_fail(err, P004, "the versions %" PRId64 " (reader) and %" PRId64 " (writer) of "
-                                  "the table's protocol cannot be", reader, writer);
+        return fb_fail(err, P004,
+                       "the versions %" PRId64 " (reader) and %" PRId64 " (writer) of "
+                       "the table's protocol cannot be",
+                       reader, writer);
     if (reader > NEWEST_READER)
-        return fb_fail(err, P001, "the table needs reader version %" PRId64 "; the newest known "
-                                  "is %d", reader, NEWEST_READER);
+        return fb_fail(err, P001,
+                       "the table needs reader version %" PRId64 "; the newest known "
+                       "is %d",
+                       reader, NEWEST_READER);
     FB_TRY(check_reader_list(protocol, reader, err));
     yyjson_arr_foreach(yyjson_obj_get(protocol, "readerFeatures"), i, count, one)
     {
@@ -247,7 +265,7 @@ out:
     return code;
 }
 
-/* --- appending --------------------------------------------------------------------------- */
+/* --- appending ---------------------------------------------------------------------- */
 
 static fb_code check_feature(const fb_delta_state *state, const char *name, fb_error *err)
 {
@@ -267,11 +285,13 @@ static fb_code check_features(const fb_delta_state *state, fb_error *err)
     yyjson_val *for_writers = yyjson_obj_get(protocol, "writerFeatures");
     int64_t     writer = fb_json_int(protocol, "minWriterVersion", 0);
     if (writer > NEWEST_WRITER)
-        return fb_fail(err, P001, "the table needs writer version %" PRId64 "; the newest known "
-                                  "is %d", writer, NEWEST_WRITER);
+        return fb_fail(err, P001,
+                       "the table needs writer version %" PRId64 "; the newest known "
+                       "is %d",
+                       writer, NEWEST_WRITER);
     if (yyjson_is_arr(for_writers) != (writer == WITH_LISTS))
-        return fb_fail(err, P004, "writer version %" PRId64 " has %s list writerFeatures", writer,
-                       yyjson_is_arr(for_writers) ? "a" : "no");
+        return fb_fail(err, P004, "writer version %" PRId64 " has %s list writerFeatures",
+                       writer, yyjson_is_arr(for_writers) ? "a" : "no");
     if (writer < WITH_LISTS) {
         for (i = 0; i < sizeof features / sizeof *features; i++)
             if (fb_gate_has(state, features[i].name))
@@ -280,13 +300,16 @@ static fb_code check_features(const fb_delta_state *state, fb_error *err)
     }
     yyjson_arr_foreach(for_writers, i, count, one)
     {
-        if (!yyjson_is_str(one)) FB_TRY(fb_fail(err, P004, "a writer feature has no name"));
+        if (!yyjson_is_str(one))
+            FB_TRY(fb_fail(err, P004, "a writer feature has no name"));
         const char *name = yyjson_get_str(one);
         FB_TRY(check_feature(state, name, err));
         if (yyjson_is_arr(for_readers) && find_feature(name)->for_readers &&
             !list_has(for_readers, name))
-            FB_TRY(fb_fail(err, P004, "\"%s\" is among the writer features and must be among the "
-                                      "reader features too", name));
+            FB_TRY(fb_fail(err, P004,
+                           "\"%s\" is among the writer features and must be among the "
+                           "reader features too",
+                           name));
     }
 out:
     return code;
@@ -299,7 +322,7 @@ static bool is_void(const fb_column *c)
     return c->type.kind == FB_KIND_VOID && !fb_delta_is_variant(c);
 }
 
-/* A void inside a list or a map cannot be left out of a file, nor can a struct of voids. */
+/* A void in a list or a map cannot be left out of a file, nor can a struct of voids. */
 static bool holds_void(const fb_column *c)
 {
     size_t voids = 0;
@@ -319,21 +342,26 @@ static fb_code check_columns(const fb_delta_state *state, fb_error *err)
     const fb_schema *schema = &state->schema;
     size_t           voids = 0;
     if (state->partitions_count > 0)
-        return fb_fail(err, P003, "the table is partitioned (by \"%s\") and cannot be appended to",
+        return fb_fail(err, P003,
+                       "the table is partitioned (by \"%s\") and cannot be appended to",
                        state->partitions[0]);
     if (any_column(state, is_ntz) && !fb_gate_has(state, "timestampNtz") &&
         !fb_gate_has(state, "timestampWithoutTimezone"))
-        return fb_fail(err, P004, "the table has a column of type timestamp_ntz and not the feature "
-                                  "timestampNtz");
+        return fb_fail(err, P004,
+                       "the table has a column of type timestamp_ntz and not the feature "
+                       "timestampNtz");
     if (any_column(state, holds_void))
-        return fb_fail(err, P003, "the table has a column whose type holds void and cannot be "
-                                  "appended to");
+        return fb_fail(err, P003,
+                       "the table has a column whose type holds void and cannot be "
+                       "appended to");
     for (size_t i = 0; i < schema->count; i++) {
         const char *name = schema->columns[i].name;
         voids += schema->columns[i].type.kind == FB_KIND_VOID;
         if (is_true(state, "delta.enableChangeDataFeed") && is_feed_name(name))
-            return fb_fail(err, P003, "the table has the feature \"changeDataFeed\" and a column "
-                                      "\"%s\", a name that it reserves", name);
+            return fb_fail(err, P003,
+                           "the table has the feature \"changeDataFeed\" and a column "
+                           "\"%s\", a name that it reserves",
+                           name);
     }
     if (voids == schema->count)
         return fb_fail(err, P003, "the table has no column that could be written");
@@ -341,15 +369,17 @@ static fb_code check_columns(const fb_delta_state *state, fb_error *err)
 }
 
 /* A column that the rows do not give would take its default; we write none. */
-static fb_code check_defaults(const fb_delta_state *state, const fb_schema *rows, fb_error *err)
+static fb_code check_defaults(const fb_delta_state *state, const fb_schema *rows,
+                              fb_error *err)
 {
     if (!fb_gate_has(state, "allowColumnDefaults")) return FB_OK;
     for (size_t i = 0; i < state->schema.count; i++) {
         const fb_column *column = &state->schema.columns[i];
         if (!fb_delta_column_has(column, "CURRENT_DEFAULT")) continue;
         if (rows && fb_schema_find(rows, column->name)) continue;
-        fb_error_set(err, FB_R_P003, "the table has the feature \"allowColumnDefaults\": column "
-                                     "\"%s\" has a default, and the rows do not give it",
+        fb_error_set(err, FB_R_P003,
+                     "the table has the feature \"allowColumnDefaults\": column "
+                     "\"%s\" has a default, and the rows do not give it",
                      column->name);
         fb_error_hint(err, "Add the column to the rows, or drop its default.");
         return FB_EUNSUPPORTED;
@@ -360,19 +390,24 @@ static fb_code check_defaults(const fb_delta_state *state, const fb_schema *rows
 static fb_code check_retention(const fb_delta_state *state, fb_error *err)
 {
     int64_t     ms;
-    const char *text = fb_delta_state_property(state, "delta.setTransactionRetentionDuration");
+    const char *text =
+        fb_delta_state_property(state, "delta.setTransactionRetentionDuration");
     if (!text) return FB_OK;
     if (fb_delta_interval_ms(text, &ms) && ms >= FB_MS_PER_DAY) return FB_OK;
-    return fb_fail(err, P016, "delta.setTransactionRetentionDuration of the table is \"%s\"; "
-                              "positions must be kept for a day at least", text);
+    return fb_fail(err, P016,
+                   "delta.setTransactionRetentionDuration of the table is \"%s\"; "
+                   "positions must be kept for a day at least",
+                   text);
 }
 
-fb_code fb_gate_append(const fb_delta_state *state, const fb_schema *schema, fb_error *err)
+fb_code fb_gate_append(const fb_delta_state *state, const fb_schema *schema,
+                       fb_error *err)
 {
     fb_code code = FB_OK;
     FB_TRY(check_features(state, err));
     FB_TRY(check_columns(state, err));
-    FB_TRY(fb_delta_schema_check_names(state->schema.columns, state->schema.count, FB_R_P009, err));
+    FB_TRY(fb_delta_schema_check_names(state->schema.columns, state->schema.count,
+                                       FB_R_P009, err));
     FB_TRY(check_retention(state, err));
     if (!schema) return FB_OK;
     FB_TRY(check_defaults(state, schema, err));

@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { VERSION_DIGITS = 20, PART_DIGITS = 10, UUID_SIZE = 36 };
@@ -93,9 +92,10 @@ static fb_code keep_name(void *context, const char *name, fb_error *err)
         all->commits[all->commits_count++] = version;
         return FB_OK;
     }
-    if (!take_text(&rest, ".checkpoint.") || !parse_checkpoint(rest, &checkpoint)) return FB_OK;
-    if (!make_room((void **)&all->checkpoints, &all->checkpoints_room, all->checkpoints_count,
-                   sizeof *all->checkpoints))
+    if (!take_text(&rest, ".checkpoint.") || !parse_checkpoint(rest, &checkpoint))
+        return FB_OK;
+    if (!make_room((void **)&all->checkpoints, &all->checkpoints_room,
+                   all->checkpoints_count, sizeof *all->checkpoints))
         return fb_fail_memory(err, "the checkpoints of a table");
     checkpoint.version = version;
     snprintf(checkpoint.key, sizeof checkpoint.key, FB_LOG_FOLDER "/%s", name);
@@ -125,7 +125,8 @@ static bool is_whole(const fb_log_listing *listing, const fb_checkpoint_name *he
     return head->part == 1 && found == head->parts;
 }
 
-const fb_checkpoint_name *fb_log_pick_checkpoint(const fb_log_listing *listing, int64_t at_most)
+const fb_checkpoint_name *fb_log_pick_checkpoint(const fb_log_listing *listing,
+                                                 int64_t               at_most)
 {
     for (size_t i = listing->checkpoints_count; i-- > 0;) {
         const fb_checkpoint_name *head = &listing->checkpoints[i];
@@ -134,9 +135,10 @@ const fb_checkpoint_name *fb_log_pick_checkpoint(const fb_log_listing *listing, 
     return NULL;
 }
 
-/* Visit the one action of a line. A line may hold nulls beside it; commitInfo and the like
- * are actions too. */
-static fb_code walk_line(yyjson_val *line, fb_action_visit visit, void *context, fb_error *err)
+/* Visit the one action of a line. A line may hold nulls beside it; commitInfo and the
+ * like are actions too. */
+static fb_code walk_line(yyjson_val *line, fb_action_visit visit, void *context,
+                         fb_error *err)
 {
     size_t      i, count;
     yyjson_val *key, *body;
@@ -159,13 +161,12 @@ fb_code fb_log_walk(const char *data, size_t size, const char *key, fb_action_vi
         length = end ? (size_t)(end - data) - at : size - at;
         number++;
         size_t blank = 0;
-        while (blank < length && isspace((unsigned char)data[at + blank]))
-            blank++;
+        while (blank < length && isspace((unsigned char)data[at + blank])) blank++;
         if (blank == length) continue;
 
         yyjson_read_err why = {0};
-        yyjson_doc     *doc =
-            yyjson_read_opts((char *)(uintptr_t)(data + at), length, 0, &fb_json_memory, &why);
+        yyjson_doc     *doc = yyjson_read_opts((char *)(uintptr_t)(data + at), length, 0,
+                                               &fb_json_memory, &why);
         if (!doc && why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
             return fb_fail_memory(err, "a line of a table's log");
         if (!doc || !yyjson_is_obj(yyjson_doc_get_root(doc)))

@@ -43,7 +43,8 @@ const fb_checkpoint_name *fb_log_pick_checkpoint(const fb_log_listing *listing,
                                                  int64_t               at_most);
 
 /** Is `one` a file of the checkpoint whose first file is `head`? */
-bool fb_log_same_checkpoint(const fb_checkpoint_name *head, const fb_checkpoint_name *one);
+bool fb_log_same_checkpoint(const fb_checkpoint_name *head,
+                            const fb_checkpoint_name *one);
 
 /** Write the key of a version's commit. @param out  FB_LOG_KEY bytes @return `out` */
 const char *fb_log_commit_key(int64_t version, char *out);
@@ -52,8 +53,8 @@ const char *fb_log_commit_key(int64_t version, char *out);
 typedef fb_code (*fb_action_visit)(void *context, const char *action, yyjson_val *body,
                                    fb_error *err);
 
-/** Walk the actions of `size` bytes of JSON lines, one document at a time. Blank lines and
- * CRLF are fine, actions that are null are passed over.
+/** Walk the actions of `size` bytes of JSON lines, one document at a time. Blank lines
+ * and CRLF are fine, actions that are null are passed over.
  * @param key  for messages
  * @return FB_EDATA (P006) for a line that is no JSON object, FB_EMEMORY */
 FB_MUST_CHECK fb_code fb_log_walk(const char *data, size_t size, const char *key,

@@ -9,11 +9,10 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <yyjson.h>
 
-/* --- schemaString to columns --------------------------------------------------------- */
+/* --- schemaString to columns -------------------------------------------------------- */
 
 typedef struct reader {
     fb_schema *schema;
@@ -56,14 +55,15 @@ static fb_code read_primitive(const char *name, fb_type *out, fb_error *err)
                          .scale = (uint8_t)scale};
         return FB_OK;
     }
-    return fb_fail(err, P009, "the table has a column of type \"%.60s\", which is not known",
-                   name);
+    return fb_fail(err, P009,
+                   "the table has a column of type \"%.60s\", which is not known", name);
 }
 
 static fb_code add_fields(reader *r, fb_type *type, size_t count, fb_error *err)
 {
     if (count > r->fields_left)
-        return fb_fail(err, M002, "the table has more than %d columns, nested ones counted",
+        return fb_fail(err, M002,
+                       "the table has more than %d columns, nested ones counted",
                        FB_MAX_COLUMNS);
     r->fields_left -= count;
     type->fields = fb_arena_alloc(&r->schema->arena, count * sizeof *type->fields);
@@ -88,8 +88,10 @@ static fb_code read_field(reader *r, yyjson_val *json, fb_column *out, fb_error 
     fb_code     code = FB_OK;
     yyjson_val *name = yyjson_obj_get(json, "name");
     if (!yyjson_is_str(name) || strlen(yyjson_get_str(name)) != yyjson_get_len(name))
-        return fb_fail(err, P009, "a column of the table has no name, or one with a NUL in it");
-    out->name = fb_arena_strndup(&r->schema->arena, yyjson_get_str(name), yyjson_get_len(name));
+        return fb_fail(err, P009,
+                       "a column of the table has no name, or one with a NUL in it");
+    out->name =
+        fb_arena_strndup(&r->schema->arena, yyjson_get_str(name), yyjson_get_len(name));
     if (!out->name) return fb_fail_memory(err, "the columns of a table");
     out->nullable = !yyjson_is_false(yyjson_obj_get(json, "nullable"));
     FB_TRY(read_type(r, yyjson_obj_get(json, "type"), &out->type, err));
@@ -103,7 +105,8 @@ static fb_code read_struct(reader *r, yyjson_val *json, fb_type *out, fb_error *
     fb_code     code = FB_OK;
     size_t      i, count;
     yyjson_val *field, *fields = yyjson_obj_get(json, "fields");
-    if (!yyjson_is_arr(fields)) return fb_fail(err, P009, "a struct of the table has no fields");
+    if (!yyjson_is_arr(fields))
+        return fb_fail(err, P009, "a struct of the table has no fields");
     out->kind = FB_KIND_STRUCT;
     FB_TRY(add_fields(r, out, yyjson_arr_size(fields), err));
     yyjson_arr_foreach(fields, i, count, field)
@@ -137,13 +140,15 @@ static fb_code read_nested(reader *r, yyjson_val *json, const char *kind, fb_typ
     } else if (strcmp(kind, "map") == 0) {
         out->kind = FB_KIND_MAP;
         FB_TRY(add_fields(r, out, 2, err));
-        FB_TRY(read_inner(r, yyjson_obj_get(json, "keyType"), "key", false, &out->fields[0], err));
+        FB_TRY(read_inner(r, yyjson_obj_get(json, "keyType"), "key", false,
+                          &out->fields[0], err));
         FB_TRY(read_inner(r, yyjson_obj_get(json, "valueType"), "value",
                           !yyjson_is_false(yyjson_obj_get(json, "valueContainsNull")),
                           &out->fields[1], err));
     } else {
-        code = fb_fail(err, P009, "the table has a column of type \"%.60s\", which is not known",
-                       kind);
+        code =
+            fb_fail(err, P009,
+                    "the table has a column of type \"%.60s\", which is not known", kind);
     }
 out:
     return code;
@@ -168,11 +173,12 @@ fb_code fb_delta_schema_parse(const char *text, fb_schema *out, fb_error *err)
     fb_type         root = {0};
     reader          r = {.schema = out, .fields_left = FB_MAX_COLUMNS};
     yyjson_read_err why = {0};
-    yyjson_doc     *doc = yyjson_read_opts((char *)(uintptr_t)text, strlen(text), 0,
-                                           &fb_json_memory, &why);
+    yyjson_doc     *doc =
+        yyjson_read_opts((char *)(uintptr_t)text, strlen(text), 0, &fb_json_memory, &why);
     if (!doc && why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         return fb_fail_memory(err, "the columns of a table");
-    if (!doc) return fb_fail(err, P009, "the table's schemaString is no JSON: %s", why.msg);
+    if (!doc)
+        return fb_fail(err, P009, "the table's schemaString is no JSON: %s", why.msg);
     FB_TRY(read_type(&r, yyjson_doc_get_root(doc), &root, err));
     if (root.kind != FB_KIND_STRUCT)
         FB_TRY(fb_fail(err, P009, "the table's schemaString is no struct"));
@@ -183,7 +189,7 @@ out:
     return code;
 }
 
-/* --- columns to schemaString --------------------------------------------------------- */
+/* --- columns to schemaString -------------------------------------------------------- */
 
 void fb_delta_schema_print(const fb_schema *schema, fb_buf *out)
 {
@@ -193,8 +199,8 @@ void fb_delta_schema_print(const fb_schema *schema, fb_buf *out)
 }
 
 /* In a map, because a table may have thousands of columns. */
-fb_code fb_delta_schema_check_names(const fb_column *columns, size_t count, fb_reason reason,
-                                    fb_error *err)
+fb_code fb_delta_schema_check_names(const fb_column *columns, size_t count,
+                                    fb_reason reason, fb_error *err)
 {
     fb_code       code = FB_OK;
     fb_map        seen;
@@ -203,16 +209,17 @@ fb_code fb_delta_schema_check_names(const fb_column *columns, size_t count, fb_r
     fb_map_init(&seen);
     for (size_t i = 0; i < count; i++) {
         if (columns[i].type.kind == FB_KIND_STRUCT)
-            FB_TRY(fb_delta_schema_check_names(columns[i].type.fields,
-                                               columns[i].type.fields_count, reason, err));
+            FB_TRY(fb_delta_schema_check_names(
+                columns[i].type.fields, columns[i].type.fields_count, reason, err));
         fb_free(folded);
         folded = fb_strdup(columns[i].name);
         if (!folded) FB_TRY(fb_fail_memory(err, "the columns of a table"));
-        for (char *c = folded; *c; c++)
-            *c = (char)tolower((unsigned char)*c);
+        for (char *c = folded; *c; c++) *c = (char)tolower((unsigned char)*c);
         if (fb_map_find(&seen, folded)) {
-            fb_error_set(err, reason, "two columns are called \"%s\", letters in either case "
-                                      "being one", columns[i].name);
+            fb_error_set(err, reason,
+                         "two columns are called \"%s\", letters in either case "
+                         "being one",
+                         columns[i].name);
             code = fb_reason_code(reason);
             goto out;
         }
@@ -232,8 +239,10 @@ static fb_code check_new_fields(const fb_type *type, fb_error *err)
         if (type->kind == FB_KIND_STRUCT && f->name[0] == '\0')
             return fb_fail(err, P014, "a column has no name");
         if (type->kind == FB_KIND_STRUCT && strpbrk(f->name, " ,;{}()\n\t="))
-            return fb_fail(err, P014, "the name of column \"%s\" has a space or one of ,;{}()= "
-                                      "in it, which a Delta table cannot have", f->name);
+            return fb_fail(err, P014,
+                           "the name of column \"%s\" has a space or one of ,;{}()= "
+                           "in it, which a Delta table cannot have",
+                           f->name);
         if (f->type.kind == FB_KIND_VOID)
             return fb_fail(err, P014, "column \"%s\" has no type", f->name);
         FB_TRY(check_new_fields(&f->type, err));
@@ -247,14 +256,15 @@ fb_code fb_delta_schema_check_new(const fb_schema *schema, fb_error *err)
     fb_code code = FB_OK;
     fb_type root = {
         .kind = FB_KIND_STRUCT, .fields = schema->columns, .fields_count = schema->count};
-    if (schema->count == 0) return fb_fail(err, P014, "a table without columns cannot be made");
+    if (schema->count == 0)
+        return fb_fail(err, P014, "a table without columns cannot be made");
     FB_TRY(check_new_fields(&root, err));
     FB_TRY(fb_delta_schema_check_names(schema->columns, schema->count, FB_R_P014, err));
 out:
     return code;
 }
 
-/* --- rows against a table ------------------------------------------------------------- */
+/* --- rows against a table ----------------------------------------------------------- */
 
 fb_kind fb_delta_kind(fb_kind kind)
 {
@@ -278,8 +288,8 @@ static fb_code fail_type(const char *name, const fb_type *table, const fb_type *
     fb_buf_init(&got, 200);
     fb_type_print(table, &want);
     fb_type_print(rows, &got);
-    fb_error_set(err, FB_R_P012, "column \"%s\" is %s in the table and %s in the rows", name,
-                 fb_buf_text(&want), fb_buf_text(&got));
+    fb_error_set(err, FB_R_P012, "column \"%s\" is %s in the table and %s in the rows",
+                 name, fb_buf_text(&want), fb_buf_text(&got));
     fb_buf_clear(&want);
     fb_buf_clear(&got);
     return FB_ESCHEMA;
@@ -305,26 +315,33 @@ static const fb_column *find_field(const fb_type *type, const char *name)
 
 static fb_code fail_nested(const char *name, fb_error *err)
 {
-    return fb_fail(err, P013, "\"%s\", a nested field, is NOT NULL in the table and may be null "
-                              "in the rows", name);
+    return fb_fail(err, P013,
+                   "\"%s\", a nested field, is NOT NULL in the table and may be null "
+                   "in the rows",
+                   name);
 }
 
-static fb_code fields_fit(const fb_type *table, const fb_type *rows, bool nested, fb_error *err)
+static fb_code fields_fit(const fb_type *table, const fb_type *rows, bool nested,
+                          fb_error *err)
 {
     fb_code code = FB_OK;
     for (size_t i = 0; i < rows->fields_count; i++) {
         const fb_column *have = &rows->fields[i], *want = find_field(table, have->name);
         if (!want || want->type.kind == FB_KIND_VOID)
-            return fb_fail(err, P011, "the rows have a column \"%s\", which the table lacks",
+            return fb_fail(err, P011,
+                           "the rows have a column \"%s\", which the table lacks",
                            have->name);
-        if (nested && have->nullable && !want->nullable) return fail_nested(have->name, err);
+        if (nested && have->nullable && !want->nullable)
+            return fail_nested(have->name, err);
         FB_TRY(type_fits(have->name, &want->type, &have->type, err));
     }
     for (size_t i = 0; i < table->fields_count; i++) {
         const fb_column *want = &table->fields[i];
         if (!want->nullable && !find_field(rows, want->name))
-            return fb_fail(err, P013, "column \"%s\" is NOT NULL in the table, and the rows do "
-                                      "not have it", want->name);
+            return fb_fail(err, P013,
+                           "column \"%s\" is NOT NULL in the table, and the rows do "
+                           "not have it",
+                           want->name);
     }
 out:
     return code;
@@ -368,7 +385,8 @@ bool fb_delta_schema_any(const fb_column *columns, size_t count,
 {
     for (size_t i = 0; i < count; i++) {
         if (test(&columns[i])) return true;
-        if (fb_delta_schema_any(columns[i].type.fields, columns[i].type.fields_count, test))
+        if (fb_delta_schema_any(columns[i].type.fields, columns[i].type.fields_count,
+                                test))
             return true;
     }
     return false;

@@ -16,7 +16,8 @@
 /** Read a schemaString. `out` is one that was init'ed.
  * @return FB_EDATA (P009) for what is no schema, or an unknown type; FB_EMEMORY (M002)
  * beyond FB_MAX_COLUMNS fields or FB_MAX_SCHEMA_DEPTH */
-FB_MUST_CHECK fb_code fb_delta_schema_parse(const char *text, fb_schema *out, fb_error *err);
+FB_MUST_CHECK fb_code fb_delta_schema_parse(const char *text, fb_schema *out,
+                                            fb_error *err);
 
 /** Write the schemaString of a new table. */
 void fb_delta_schema_print(const fb_schema *schema, fb_buf *out);
@@ -25,14 +26,14 @@ void fb_delta_schema_print(const fb_schema *schema, fb_buf *out);
 FB_MUST_CHECK fb_code fb_delta_schema_check_names(const fb_column *columns, size_t count,
                                                   fb_reason reason, fb_error *err);
 
-/** May a new table have these columns? Names: unique ignoring case, none of the characters
- * that Parquet readers of Delta refuse. @return FB_ESCHEMA (P014) */
+/** May a new table have these columns? Names: unique ignoring case, none of the
+ * characters that Parquet readers of Delta refuse. @return FB_ESCHEMA (P014) */
 FB_MUST_CHECK fb_code fb_delta_schema_check_new(const fb_schema *schema, fb_error *err);
 
 /** Do the rows of `rows` fit the table, column by column and in depth?
- * @return FB_ESCHEMA P011 (a column the table lacks), P012 (another type), P013 (the table
- * requires a column that the rows lack, or a nested one that may be null in them). The
- * nulls of flat columns are not judged here: see fb_delta_schema_required(). */
+ * @return FB_ESCHEMA P011 (a column the table lacks), P012 (another type), P013 (the
+ * table requires a column that the rows lack, or a nested one that may be null in them).
+ * The nulls of flat columns are not judged here: see fb_delta_schema_required(). */
 FB_MUST_CHECK fb_code fb_delta_schema_fits(const fb_schema *table, const fb_schema *rows,
                                            fb_error *err);
 

@@ -42,8 +42,8 @@ bool fb_uri_decode(const char *text, char *out, size_t room)
     return true;
 }
 
-fb_code fb_delta_walk(fb_delta *table, const char *key, fb_action_visit visit, void *context,
-                      fb_error *err)
+fb_code fb_delta_walk(fb_delta *table, const char *key, fb_action_visit visit,
+                      void *context, fb_error *err)
 {
     fb_code code = FB_OK;
     fb_buf  text;
@@ -71,17 +71,18 @@ out:
 }
 
 /* Apply the listed commits behind the state's version. */
-static fb_code replay(fb_delta *table, fb_delta_state *state, const fb_log_listing *listing,
-                      fb_error *err)
+static fb_code replay(fb_delta *table, fb_delta_state *state,
+                      const fb_log_listing *listing, fb_error *err)
 {
     fb_code code = FB_OK;
     for (size_t i = 0; i < listing->commits_count; i++) {
         int64_t version = listing->commits[i];
         if (version <= state->version) continue;
         if (version != state->version + 1)
-            return fb_fail(err, P005, "version %" PRId64 " of table \"%s\" is missing, and "
-                                      "version %" PRId64 " is there", state->version + 1,
-                           table->name, version);
+            return fb_fail(err, P005,
+                           "version %" PRId64 " of table \"%s\" is missing, and "
+                           "version %" PRId64 " is there",
+                           state->version + 1, table->name, version);
         FB_TRY(apply_commit(table, state, version, err));
     }
 out:
@@ -106,7 +107,8 @@ static int64_t read_hint(fb_delta *table)
 }
 
 /* Load the newest snapshot, looking at version `from` and above only. */
-static fb_code load_from(fb_delta *table, int64_t from, fb_delta_state *state, fb_error *err)
+static fb_code load_from(fb_delta *table, int64_t from, fb_delta_state *state,
+                         fb_error *err)
 {
     fb_code        code = FB_OK;
     fb_log_listing listing;
@@ -163,8 +165,10 @@ static bool can_go_on(const fb_delta *table, const fb_log_listing *listing)
     for (size_t i = 0; i < listing->checkpoints_count && !is_there; i++)
         is_there = listing->checkpoints[i].version == version;
     for (size_t i = 0; i < listing->commits_count; i++) {
-        if (listing->commits[i] == version) is_there = true;
-        else return is_there && listing->commits[i] == version + 1;
+        if (listing->commits[i] == version)
+            is_there = true;
+        else
+            return is_there && listing->commits[i] == version + 1;
     }
     return is_there;
 }
@@ -182,19 +186,22 @@ fb_code fb_delta_refresh(fb_delta *table, fb_error *err)
         goto out;
     }
     code = replay(table, &table->state, &listing, err);
-    if (code == FB_OK && table->state.version > before) code = fb_gate_read(&table->state, err);
+    if (code == FB_OK && table->state.version > before)
+        code = fb_gate_read(&table->state, err);
     if (code == FB_EMEMORY) table->is_stale = true;
-    const fb_checkpoint_name *newest = fb_log_pick_checkpoint(&listing, table->state.version);
-    if (newest && newest->version > table->checkpoint) table->checkpoint = newest->version;
+    const fb_checkpoint_name *newest =
+        fb_log_pick_checkpoint(&listing, table->state.version);
+    if (newest && newest->version > table->checkpoint)
+        table->checkpoint = newest->version;
 out:
     fb_log_listing_clear(&listing);
     return code;
 }
 
-/* --- opening --------------------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------------------ */
 
-fb_code fb_delta_open_on(fb_store *take, const char *name, fb_engine *engine, fb_delta **out,
-                         fb_error *err)
+fb_code fb_delta_open_on(fb_store *take, const char *name, fb_engine *engine,
+                         fb_delta **out, fb_error *err)
 {
     fb_code   code = FB_OK;
     fb_delta *table = fb_alloc(sizeof *table);
@@ -228,7 +235,8 @@ fb_code fb_delta_open(const char *path, fb_engine *engine, fb_delta **out, fb_er
     const char *rest = path + 5;
     if (strncmp(rest, "//", 2) == 0) rest += 2;
     if (*rest != '/' || !fb_uri_decode(rest, root, sizeof root))
-        return fb_fail(err, S001, "\"%s\" names no local folder; write file:///folder", path);
+        return fb_fail(err, S001, "\"%s\" names no local folder; write file:///folder",
+                       path);
     FB_TRY(fb_store_local_open(root, &store, err));
     return fb_delta_open_on(store, path, engine, out, err);
 out:
@@ -243,7 +251,7 @@ void fb_delta_close(fb_delta *table)
     fb_free(table);
 }
 
-/* --- answers --------------------------------------------------------------------------- */
+/* --- answers ------------------------------------------------------------------------ */
 
 bool fb_delta_exists(const fb_delta *table) { return table->state.version >= 0; }
 

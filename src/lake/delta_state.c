@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -38,13 +37,12 @@ void fb_delta_batch_init(fb_delta_batch *batch, const char *key)
 
 void fb_delta_batch_clear(fb_delta_batch *batch)
 {
-    for (size_t i = 0; i < batch->count; i++)
-        yyjson_doc_free(batch->docs[i]);
+    for (size_t i = 0; i < batch->count; i++) yyjson_doc_free(batch->docs[i]);
     fb_free(batch->docs);
     *batch = (fb_delta_batch){0};
 }
 
-/* --- judging and keeping ----------------------------------------------------------------- */
+/* --- judging and keeping ------------------------------------------------------------ */
 
 enum { TEXT = 't', NUMBER = 'n', OBJECT = 'o', BOOLEAN = 'b' };
 
@@ -63,7 +61,10 @@ static const struct {
     {"domainMetadata", true, {{"domain", TEXT}}},
     {"add",
      false,
-     {{"path", TEXT}, {"partitionValues", OBJECT}, {"size", NUMBER}, {"modificationTime", NUMBER},
+     {{"path", TEXT},
+      {"partitionValues", OBJECT},
+      {"size", NUMBER},
+      {"modificationTime", NUMBER},
       {"dataChange", BOOLEAN}}},
     {"remove", false, {{"path", TEXT}}},
 };
@@ -71,7 +72,9 @@ static const struct {
 static bool has_type(yyjson_val *value, int type)
 {
     switch (type) {
-    case TEXT: return yyjson_is_str(value) && strlen(yyjson_get_str(value)) == yyjson_get_len(value);
+    case TEXT:
+        return yyjson_is_str(value) &&
+               strlen(yyjson_get_str(value)) == yyjson_get_len(value);
     case NUMBER: return yyjson_is_int(value);
     case OBJECT: return yyjson_is_obj(value);
     default: return yyjson_is_bool(value);
@@ -79,7 +82,8 @@ static bool has_type(yyjson_val *value, int type)
 }
 
 /* Keep {"action": body} as a document of its own. */
-static fb_code keep(fb_delta_batch *batch, const char *action, yyjson_val *body, fb_error *err)
+static fb_code keep(fb_delta_batch *batch, const char *action, yyjson_val *body,
+                    fb_error *err)
 {
     yyjson_mut_doc *copy = yyjson_mut_doc_new(&fb_json_memory);
     yyjson_mut_val *root = copy ? yyjson_mut_obj(copy) : NULL;
@@ -104,19 +108,22 @@ static fb_code keep(fb_delta_batch *batch, const char *action, yyjson_val *body,
     return FB_OK;
 }
 
-static fb_code judge(const fb_delta_batch *batch, size_t kind, yyjson_val *body, fb_error *err)
+static fb_code judge(const fb_delta_batch *batch, size_t kind, yyjson_val *body,
+                     fb_error *err)
 {
     for (size_t i = 0; i < 6 && actions[kind].fields[i].name; i++) {
         const char *name = actions[kind].fields[i].name;
         yyjson_val *value = yyjson_obj_get(body, name);
         if (has_type(value, actions[kind].fields[i].type)) continue;
         return fb_fail(err, P007, "%s: %s \"%s\" of the action \"%s\"", batch->key,
-                       value ? "unexpected type of" : "there is no", name, actions[kind].action);
+                       value ? "unexpected type of" : "there is no", name,
+                       actions[kind].action);
     }
     return FB_OK;
 }
 
-fb_code fb_delta_batch_add(void *context, const char *action, yyjson_val *body, fb_error *err)
+fb_code fb_delta_batch_add(void *context, const char *action, yyjson_val *body,
+                           fb_error *err)
 {
     fb_code         code = FB_OK;
     fb_delta_batch *batch = context;
@@ -136,7 +143,7 @@ out:
     return code;
 }
 
-/* --- applying ------------------------------------------------------------------------------ */
+/* --- applying ----------------------------------------------------------------------- */
 
 yyjson_val *fb_delta_state_protocol(const fb_delta_state *state)
 {
@@ -208,8 +215,8 @@ out:
     return code;
 }
 
-fb_code fb_delta_state_apply(fb_delta_state *state, fb_delta_batch *batch, int64_t version,
-                             fb_error *err)
+fb_code fb_delta_state_apply(fb_delta_state *state, fb_delta_batch *batch,
+                             int64_t version, fb_error *err)
 {
     fb_code code = FB_OK;
     for (size_t i = 0; i < batch->count; i++)
@@ -227,10 +234,12 @@ out:
 fb_code fb_delta_state_check(const fb_delta_state *state, fb_error *err)
 {
     if (!state->protocol)
-        return fb_fail(err, P008, "the log of the table has no protocol up to version %" PRId64,
+        return fb_fail(err, P008,
+                       "the log of the table has no protocol up to version %" PRId64,
                        state->version);
     if (!state->meta)
-        return fb_fail(err, P008, "the log of the table has no metaData up to version %" PRId64,
+        return fb_fail(err, P008,
+                       "the log of the table has no metaData up to version %" PRId64,
                        state->version);
     return FB_OK;
 }
@@ -245,18 +254,19 @@ bool fb_delta_interval_ms(const char *text, int64_t *out_ms)
     static const struct {
         const char *unit;
         int64_t     ms;
-    } units[] = {{"week", 604800000},   {"day", 86400000}, {"hour", 3600000},
-                 {"minute", 60000},     {"second", 1000},  {"millisecond", 1},
-                 {"microsecond", 0},    {"month", -1},     {"year", -1}};
+    } units[] = {{"week", 604800000}, {"day", 86400000}, {"hour", 3600000},
+                 {"minute", 60000},   {"second", 1000},  {"millisecond", 1},
+                 {"microsecond", 0},  {"month", -1},     {"year", -1}};
     int64_t total = 0, number;
     char    word[24];
     int     used, parts = 0;
     if (strncasecmp(text, "interval ", 9) == 0) text += 9;
-    for (; sscanf(text, " %" SCNd64 " %23[a-zA-Z]%n", &number, word, &used) == 2; text += used) {
+    for (; sscanf(text, " %" SCNd64 " %23[a-zA-Z]%n", &number, word, &used) == 2;
+         text += used) {
         size_t i = 0, count = sizeof units / sizeof *units, size = strlen(word);
-        if (size > 1 && (word[size - 1] == 's' || word[size - 1] == 'S')) word[size - 1] = '\0';
-        while (i < count && strcasecmp(units[i].unit, word) != 0)
-            i++;
+        if (size > 1 && (word[size - 1] == 's' || word[size - 1] == 'S'))
+            word[size - 1] = '\0';
+        while (i < count && strcasecmp(units[i].unit, word) != 0) i++;
         if (i == count || units[i].ms < 0) return false; // months have no fixed length
         if (__builtin_mul_overflow(number, units[i].ms, &number)) return false;
         if (__builtin_add_overflow(total, number, &total)) return false;

@@ -14,7 +14,7 @@
 #include "schema/type.h"
 
 typedef struct fb_delta_state {
-    int64_t      version;        ///< -1: there is no table
+    int64_t      version;         ///< -1: there is no table
     yyjson_doc  *protocol, *meta; ///< {"protocol":{...}} and so on; NULL: none yet
     fb_schema    schema;
     const char **partitions; ///< borrowed from `meta`
@@ -42,8 +42,8 @@ void fb_delta_batch_clear(fb_delta_batch *batch); ///< may be called twice
 
 /** An fb_action_visit: judge one action and keep it if a state needs it.
  * @return FB_EDATA (P007) when a field that must be there is not */
-FB_MUST_CHECK fb_code fb_delta_batch_add(void *batch, const char *action, yyjson_val *body,
-                                         fb_error *err);
+FB_MUST_CHECK fb_code fb_delta_batch_add(void *batch, const char *action,
+                                         yyjson_val *body, fb_error *err);
 
 /** The state is that of `version` afterwards; the batch is empty. On failure the state is
  * as it was, but for FB_EMEMORY: then it is to be loaded anew.

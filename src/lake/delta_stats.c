@@ -12,13 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_CHARACTERS = 32, TRIED_CHARACTERS = 64, NUMBER_BYTES = 64, PATH_BYTES = 1 << 20 };
+enum {
+    KEPT_CHARACTERS = 32,
+    TRIED_CHARACTERS = 64,
+    NUMBER_BYTES = 64,
+    PATH_BYTES = 1 << 20
+};
 
 #define LAST_CHARACTER "\xf4\x8f\xbf\xbf" // U+10FFFF
 #define ASCII_LAST "\x7f"
 #define YEAR_10000_US INT64_C(253402300800000000)
 
-/* --- one bound -------------------------------------------------------------------------- */
+/* --- one bound ---------------------------------------------------------------------- */
 
 /* Strings longer than 32 characters are cut. A cut minimum lies below by itself; a cut
  * maximum gets a character behind it that is above what was cut off, as Spark does. */
@@ -27,7 +32,8 @@ static bool bound_string(fb_cell value, bool is_max, fb_buf *out)
     char   text[TRIED_CHARACTERS * 4 + 8];
     size_t at = 0, characters = 0, length;
     for (; at < value.size && characters < KEPT_CHARACTERS; at += length, characters++)
-        if ((length = fb_utf8_length(value.data + at, value.size - at)) == 0) return false;
+        if ((length = fb_utf8_length(value.data + at, value.size - at)) == 0)
+            return false;
     if (at == value.size || !is_max) {
         fb_buf_add_json(out, value.data, at);
         return true;
@@ -38,7 +44,8 @@ static bool bound_string(fb_cell value, bool is_max, fb_buf *out)
     }
     if (at == value.size) return fb_buf_add_json(out, value.data, at), true;
     memcpy(text, value.data, at);
-    const char *above = (unsigned char)value.data[at] < 0x7f ? ASCII_LAST : LAST_CHARACTER;
+    const char *above =
+        (unsigned char)value.data[at] < 0x7f ? ASCII_LAST : LAST_CHARACTER;
     memcpy(text + at, above, strlen(above));
     fb_buf_add_json(out, text, at + strlen(above));
     return true;
@@ -133,7 +140,7 @@ bool fb_delta_stats_bound(const fb_type *type, fb_cell value, bool is_max, fb_bu
     }
 }
 
-/* --- a file -------------------------------------------------------------------------------- */
+/* --- a file ------------------------------------------------------------------------- */
 
 typedef enum part { MIN, MAX, NULLS } part;
 
@@ -153,8 +160,10 @@ static const char *path_text(walk *w, const char *glue, bool is_quoted)
     fb_buf_reset(&w->path);
     for (size_t i = 0; i < w->depth; i++) {
         if (i) fb_buf_add_text(&w->path, glue);
-        if (is_quoted) fb_sql_add_name(&w->path, w->names[i]);
-        else fb_buf_add_text(&w->path, w->names[i]);
+        if (is_quoted)
+            fb_sql_add_name(&w->path, w->names[i]);
+        else
+            fb_buf_add_text(&w->path, w->names[i]);
     }
     return fb_buf_text(&w->path);
 }
@@ -176,8 +185,7 @@ static bool is_listed(const char *list, const char *path)
     for (; *list; list += *list == ',') {
         list += strspn(list, " ");
         size_t size = strcspn(list, ","), whole = size;
-        while (size > 0 && list[size - 1] == ' ')
-            size--;
+        while (size > 0 && list[size - 1] == ' ') size--;
         if (size > 0 && item_covers(list, size, path)) return true;
         list += whole;
     }
@@ -202,9 +210,11 @@ static bool write_leaf(walk *w, const fb_column *column)
         fb_buf_printf(w->out, "%" PRId64, have->null_count);
         return true;
     }
-    bool is_float = column->type.kind == FB_KIND_FLOAT32 || column->type.kind == FB_KIND_FLOAT64;
+    bool is_float =
+        column->type.kind == FB_KIND_FLOAT32 || column->type.kind == FB_KIND_FLOAT64;
     if (is_float && have->has_nan) return false;
-    if (is_float && fb_map_find(&w->input->doubtful, path_text(w, ", ", false))) return false;
+    if (is_float && fb_map_find(&w->input->doubtful, path_text(w, ", ", false)))
+        return false;
     return fb_delta_stats_bound(&column->type, w->part == MIN ? have->min : have->max,
                                 w->part == MAX, w->out);
 }
@@ -238,13 +248,13 @@ static bool write_columns(walk *w, const fb_column *columns, size_t count)
 {
     bool any = false;
     fb_buf_add_char(w->out, '{');
-    for (size_t i = 0; i < count; i++)
-        any |= write_column(w, &columns[i], !any);
+    for (size_t i = 0; i < count; i++) any |= write_column(w, &columns[i], !any);
     fb_buf_add_char(w->out, '}');
     return any;
 }
 
-void fb_delta_stats_write(const fb_stats_input *input, const fb_schema *schema, fb_buf *out)
+void fb_delta_stats_write(const fb_stats_input *input, const fb_schema *schema,
+                          fb_buf *out)
 {
     static const char *const titles[] = {
         [MIN] = "minValues", [MAX] = "maxValues", [NULLS] = "nullCount"};

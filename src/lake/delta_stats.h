@@ -5,9 +5,9 @@
  * and is left out where neither can be said.
  *
  * What COPY ... RETURN_STATS of DuckDB 1.5 gives, by experiment and from its source:
- *   text     min and max as bytes; a value above 256 bytes is cut to a prefix (min) or to
- *            a prefix whose last ASCII character is raised by one (max); neither when that
- *            cannot be done
+ *   text     min and max as bytes; a value above 256 bytes is cut to a prefix (min) or
+ *            to a prefix whose last ASCII character is raised by one (max); neither when
+ *            that cannot be done
  *   numbers  decimals with all digits of their scale, floats in the fewest digits that
  *            read back, "inf"; NaN is left out of both
  *   times    "2024-01-01 12:34:56.123456[+00]", without the fraction when it is zero;
@@ -38,13 +38,14 @@ typedef struct fb_stats_input {
     fb_map                 doubtful; ///< "a, b": a column that may hold NaN
     const fb_column_stats *columns;
     int64_t                rows;
-    int64_t                indexed; ///< so many leaf columns get statistics; -1: all
-    const char            *only;    ///< "a, b.c": these and no others; NULL: not set
+    int64_t                indexed;  ///< so many leaf columns get statistics; -1: all
+    const char            *only;     ///< "a, b.c": these and no others; NULL: not set
     bool                   is_tight; ///< say that the bounds are those of the live rows
 } fb_stats_input;
 
 /** Write the statistics of a file with the columns of `schema`, whose order counts. */
-void fb_delta_stats_write(const fb_stats_input *input, const fb_schema *schema, fb_buf *out);
+void fb_delta_stats_write(const fb_stats_input *input, const fb_schema *schema,
+                          fb_buf *out);
 
 /** Write one bound as JSON. @return false when the type has none, or this one cannot be
  * said; nothing is written then */

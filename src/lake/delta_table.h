@@ -19,6 +19,8 @@ struct fb_delta {
     bool           is_stale;   ///< the state is not sound: load it anew
     int64_t        checkpoint; ///< version of the newest checkpoint seen; -1
     uint64_t       random;     ///< for waiting times
+
+    fb_delta_file_options files; ///< for the copies to come
 };
 
 /** The files of one checkpoint. */
@@ -43,8 +45,8 @@ FB_MUST_CHECK fb_code fb_checkpoint_newest(fb_delta *table, const fb_log_listing
                                            fb_delta_batch *batch, fb_error *err);
 
 /** Read the JSON lines of `key` and call `visit` for their actions. */
-FB_MUST_CHECK fb_code fb_delta_walk(fb_delta *table, const char *key, fb_action_visit visit,
-                                    void *context, fb_error *err);
+FB_MUST_CHECK fb_code fb_delta_walk(fb_delta *table, const char *key,
+                                    fb_action_visit visit, void *context, fb_error *err);
 
 /** Decode %XX once. @return false when it is cut, holds a NUL, or has no room */
 bool fb_uri_decode(const char *text, char *out, size_t room);
@@ -58,27 +60,29 @@ bool                  fb_gate_has(const fb_delta_state *state, const char *featu
 /** Are in-commit timestamps on? Then commitInfo comes first and holds one. */
 bool fb_delta_has_commit_time(const fb_delta_state *state);
 
-/** Make the table fb_lake_files(add, remove) of the engine's connection: the live files of
- * the snapshot, and with_tombstones also what was removed. fb_delta_files_drop() takes it
- * away. */
-FB_MUST_CHECK fb_code fb_delta_files_make(fb_delta *table, bool with_tombstones, fb_error *err);
+/** Make the table fb_lake_files(add, remove) of the engine's connection: the live files
+ * of the snapshot, and with_tombstones also what was removed. fb_delta_files_drop()
+ * takes it away. */
+FB_MUST_CHECK fb_code fb_delta_files_make(fb_delta *table, bool with_tombstones,
+                                          fb_error *err);
 void                  fb_delta_files_drop(fb_delta *table);
 
-/* --- the query engine, delta_sql.c ------------------------------------------------------ */
+/* --- the query engine, delta_sql.c -------------------------------------------------- */
 
 enum { FB_SQL_BYTES = 16 << 20 }; ///< of one statement
 
 /** Write function('path of key'), taken literally where the engine looks for patterns. */
-FB_MUST_CHECK fb_code fb_delta_sql_file(fb_delta *table, const char *function, const char *key,
-                                        fb_buf *sql, fb_error *err);
+FB_MUST_CHECK fb_code fb_delta_sql_file(fb_delta *table, const char *function,
+                                        const char *key, fb_buf *sql, fb_error *err);
 
-typedef fb_code (*fb_row_visit)(void *context, duckdb_data_chunk chunk, idx_t row, fb_error *err);
+typedef fb_code (*fb_row_visit)(void *context, duckdb_data_chunk chunk, idx_t row,
+                                fb_error *err);
 
 /** Run SQL and call `visit` for each row. */
-FB_MUST_CHECK fb_code fb_delta_each_row(fb_delta *table, const fb_buf *sql, fb_row_visit visit,
-                                        void *context, fb_error *err);
+FB_MUST_CHECK fb_code fb_delta_each_row(fb_delta *table, const fb_buf *sql,
+                                        fb_row_visit visit, void *context, fb_error *err);
 fb_cell               fb_row_text(duckdb_data_chunk chunk, idx_t column, idx_t row);
-int64_t               fb_row_int(duckdb_data_chunk chunk, idx_t column, idx_t row); ///< BIGINT
+int64_t fb_row_int(duckdb_data_chunk chunk, idx_t column, idx_t row); ///< BIGINT
 
 /** Run SQL that yields one BIGINT. */
 FB_MUST_CHECK fb_code fb_delta_query_int(fb_delta *table, const char *sql, int64_t *out,

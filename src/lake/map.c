@@ -24,8 +24,7 @@ void fb_map_clear(fb_map *map)
 static uint64_t hash(const char *key)
 {
     uint64_t value = 0xcbf29ce484222325u;
-    for (; *key; key++)
-        value = (value ^ (unsigned char)*key) * 0x100000001b3u;
+    for (; *key; key++) value = (value ^ (unsigned char)*key) * 0x100000001b3u;
     return value;
 }
 

@@ -35,6 +35,7 @@ FB_MUST_CHECK fb_code fb_map_put(fb_map *map, const char *key, fb_map_entry **ou
                                  fb_error *err);
 
 /** Replace the entry's text; NULL takes it away. @return FB_EMEMORY */
-FB_MUST_CHECK fb_code fb_map_set_text(fb_map_entry *entry, const char *text, fb_error *err);
+FB_MUST_CHECK fb_code fb_map_set_text(fb_map_entry *entry, const char *text,
+                                      fb_error *err);
 
 #endif

@@ -43,10 +43,11 @@ typedef struct fb_store_ops {
                     fb_store_visit visit, void *context, fb_error *err);
 
     /** @return FB_EMISSING (S002) when there is none */
-    fb_code (*size)(fb_store *store, const char *key, int64_t *size_bytes, int64_t *modified_ms,
-                    fb_error *err);
+    fb_code (*size)(fb_store *store, const char *key, int64_t *size_bytes,
+                    int64_t *modified_ms, fb_error *err);
 
-    fb_code (*remove)(fb_store *store, const char *key, fb_error *err); ///< absent is fine
+    fb_code (*remove)(fb_store *store, const char *key,
+                      fb_error *err); ///< absent is fine
 
     /** The absolute path where the query engine reads or writes the bytes of `key`.
      * @param path       FB_MAX_PATH bytes
@@ -68,7 +69,8 @@ struct fb_store {
 };
 
 /** A folder of a local disk; it need not exist yet. @param root  as the user wrote it */
-FB_MUST_CHECK fb_code fb_store_local_open(const char *root, fb_store **out, fb_error *err);
+FB_MUST_CHECK fb_code fb_store_local_open(const char *root, fb_store **out,
+                                          fb_error *err);
 
 /** Is it a key as said above? */
 bool fb_store_key_is_safe(const char *key);

@@ -88,8 +88,8 @@ static fb_code local_get(fb_store *store, const char *key, fb_buf *out, fb_error
     FB_TRY(local_size(store, key, &size, &modified_ms, err));
     FB_TRY(resolve(store, key, path, err));
     if ((uint64_t)size > out->max - out->size)
-        return fb_fail(err, F004, "%s has %lld bytes, more than the %zu that are read", path,
-                       (long long)size, out->max - out->size);
+        return fb_fail(err, F004, "%s has %lld bytes, more than the %zu that are read",
+                       path, (long long)size, out->max - out->size);
     FB_TRY(fb_file_read(path, out, err));
 out:
     return code;
@@ -111,32 +111,39 @@ static bool was_linked(const char *temp)
     return stat(temp, &info) == 0 && info.st_nlink == 2;
 }
 
-/* Give `temp` the name `path` where nothing has it. */
+/* Give `temp` the name `path` where nothing has it. The two steps stand for file systems
+ * that lack the one call or both. */
 static fb_code take_name(const char *temp, const char *path, fb_error *err)
 {
-    if (link(temp, path) == 0) return FB_OK;
-    int reason = errno;
-    if (was_linked(temp)) return FB_OK;
+    int reason = FB_STEP("store.put_new.link") != FB_FAULT_NONE ? EPERM
+                 : link(temp, path) == 0                        ? 0
+                                                                : errno;
+    if (reason == 0 || was_linked(temp)) return FB_OK;
+    if (reason == EPERM || reason == EOPNOTSUPP || reason == ENOSYS || reason == EMLINK) {
+        reason = FB_STEP("store.put_new.rename") != FB_FAULT_NONE ? EINVAL
+                 : renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) == 0
+                     ? 0
+                     : errno;
+        if (reason == 0) return FB_OK;
+        if (reason == EINVAL || reason == ENOSYS)
+            return fb_fail(err, S003,
+                           "the file system of %s has neither hard links nor a rename "
+                           "that refuses a name that is taken",
+                           path);
+    }
     if (reason == EEXIST) return fb_fail(err, F005, "%s exists already", path);
-    if (reason != EPERM && reason != EOPNOTSUPP && reason != ENOSYS && reason != EMLINK)
-        return fb_fail(err, F002, "cannot write %s: %s", path, strerror(reason));
-    if (renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return FB_OK;
-    if (errno == EEXIST) return fb_fail(err, F005, "%s exists already", path);
-    if (errno != EINVAL && errno != ENOSYS)
-        return fb_fail(err, F002, "cannot write %s: %s", path, strerror(errno));
-    return fb_fail(err, S003, "the file system of %s has neither hard links nor a rename that "
-                              "refuses a name that is taken", path);
+    return fb_fail(err, F002, "cannot write %s: %s", path, strerror(reason));
 }
 
 static fb_code fail_unknown(const char *path, fb_error *err)
 {
     fb_error cause = *err;
-    return fb_fail(err, S010, "%s was created, but its folder could not be synced: %s", path,
-                   cause.what);
+    return fb_fail(err, S010, "%s was created, but its folder could not be synced: %s",
+                   path, cause.what);
 }
 
-static fb_code local_put_new(fb_store *store, const char *key, const void *data, size_t size,
-                             fb_error *err)
+static fb_code local_put_new(fb_store *store, const char *key, const void *data,
+                             size_t size, fb_error *err)
 {
     fb_code code = FB_OK;
     char    path[FB_MAX_PATH], folder[FB_MAX_PATH], temp[FB_MAX_PATH] = "";
@@ -156,7 +163,8 @@ out:
     return code;
 }
 
-static fb_code rename_synced(const char *from, const char *to, const char *step, fb_error *err)
+static fb_code rename_synced(const char *from, const char *to, const char *step,
+                             fb_error *err)
 {
     fb_code code = FB_OK;
     char    folder[FB_MAX_PATH];
@@ -223,8 +231,7 @@ static fb_code local_list(fb_store *store, const char *folder, const char *start
     FB_TRY(resolve(store, folder, path, err));
     FB_TRY(fb_dir_list(path, keep_name, &all, err));
     if (all.count) qsort(all.items, all.count, sizeof *all.items, compare_names);
-    for (size_t i = 0; i < all.count; i++)
-        FB_TRY(visit(context, all.items[i], err));
+    for (size_t i = 0; i < all.count; i++) FB_TRY(visit(context, all.items[i], err));
 out:
     fb_free(all.items);
     fb_arena_clear(&all.arena);
@@ -267,7 +274,8 @@ out:
     return code;
 }
 
-static fb_code local_move(fb_store *store, const char *from, const char *to, fb_error *err)
+static fb_code local_move(fb_store *store, const char *from, const char *to,
+                          fb_error *err)
 {
     fb_code code = FB_OK;
     char    from_path[FB_MAX_PATH], to_path[FB_MAX_PATH];
@@ -281,9 +289,15 @@ out:
 static void local_close(fb_store *store) { fb_free(store); }
 
 static const fb_store_ops local_ops = {
-    .get = local_get,       .put_new = local_put_new, .put = local_put,
-    .list = local_list,     .size = local_size,       .remove = local_remove,
-    .locate = local_locate, .settle = local_settle,   .move = local_move,
+    .get = local_get,
+    .put_new = local_put_new,
+    .put = local_put,
+    .list = local_list,
+    .size = local_size,
+    .remove = local_remove,
+    .locate = local_locate,
+    .settle = local_settle,
+    .move = local_move,
     .close = local_close,
 };
 
@@ -300,7 +314,8 @@ fb_code fb_store_local_open(const char *root, fb_store **out, fb_error *err)
         FB_TRY(fb_path_join(store->root, sizeof store->root, "", root + 1, err));
     else
         FB_TRY(fb_path_join(store->root, sizeof store->root, here, root, err));
-    for (size_t size = strlen(store->root); size > 1 && store->root[size - 1] == '/'; size--)
+    for (size_t size = strlen(store->root); size > 1 && store->root[size - 1] == '/';
+         size--)
         store->root[size - 1] = '\0';
     *out = &store->base;
     store = NULL;

@@ -164,8 +164,8 @@ static fb_code check_pipeline(fb_reader *reader, void *values, fb_error *err)
         fb_diagnose(reader->found, FB_R_C106, fb_node_name_place(p->node, "schema"),
                     "\"schema.columns\" is missing in \"%s\"", p->node->name);
         fb_diagnose_hint(reader->found,
-                         "JSON messages need it; `forebay init` writes it from a "
-                         "look at the topic");
+                         "JSON messages need it, for example "
+                         "`columns: [{name: order_id, type: string}]`");
     } else if (p->source.message_format > FB_FORMAT_JSON && has_columns) {
         fb_diagnose(
             reader->found, FB_R_C115, fb_node_name_place(p->schema.node, "columns"),

@@ -79,14 +79,17 @@ static fb_code fail_loss(const planner *p, const fb_plan_partition *q, fb_error 
     return FB_EGAP;
 }
 
-/* A position that the topic cannot serve: go on by policy, or stop. */
+/* A position that the topic cannot serve: go on by policy, or stop. Past the end no policy
+ * is right: what was landed from there is gone from the topic, and from its start all the
+ * rest would be landed twice; a person has to say what happened. */
 static fb_code settle_loss(const planner *p, fb_plan_partition *q, fb_error *err)
 {
     int  policy = p->session->pipeline->source.on_data_loss;
     bool is_past = q->stored > q->high;
     q->first = policy == FB_LOSS_LATEST && !p->options->accepts_loss ? q->end : q->low;
     q->lost = is_past ? 0 : q->first - q->stored;
-    if (policy != FB_LOSS_STOP || p->options->accepts_loss) return FB_OK;
+    p->plan->jumps = true;
+    if (p->options->accepts_loss || (policy != FB_LOSS_STOP && !is_past)) return FB_OK;
     return fail_loss(p, q, err);
 }
 
@@ -97,6 +100,7 @@ static fb_code first_start(const planner *p, fb_plan_partition *q, fb_error *err
     q->is_new = p->session->positions.has_any;
     int reset = q->is_new ? FB_RESET_EARLIEST : p->session->pipeline->source.auto_offset_reset;
     q->first = reset == FB_RESET_LATEST ? q->end : q->low;
+    if (reset == FB_RESET_LATEST) p->plan->jumps = true; // what comes next is not skipped again
     if (reset != FB_RESET_ERROR || p->options->accepts_loss) return FB_OK;
     fb_error_set(err, FB_R_O005, "pipeline \"%s\" has no stored position for partition %" PRId32
                  " and auto_offset_reset is error", p->session->pipeline->name, q->partition);

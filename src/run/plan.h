@@ -47,6 +47,8 @@ typedef struct fb_plan {
     fb_plan_partition *partitions; ///< owned; ascending
     size_t             count;
     int64_t            messages; ///< offsets to be read: sum of last - first
+    bool               jumps;    ///< a position is to be kept although nothing may be read
+                                 ///< before it: the end of the topic, or behind a loss
     char               topic_id[32];
     bool               is_recreated; ///< and on_recreated: restart begins it anew
 } fb_plan;

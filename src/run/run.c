@@ -70,7 +70,7 @@ static fb_code try_once(const fb_document *document, const fb_pipeline *pipeline
     code = fb_delta_check_append(session.table, &session.schema, err);
     if (code == FB_OK) code = fb_plan_make(&session, &asked, &plan, err);
     if (code == FB_OK) code = fb_step_try("run.planned", err);
-    if (code == FB_OK && plan.messages > 0) {
+    if (code == FB_OK && (plan.messages > 0 || plan.jumps)) {
         fb_window_request request = {&session, &plan, options, &stop_asked};
         code = fb_window_run(&request, report, err);
         report->lag_after = plan.messages - fb_books_total(&report->books).next +
@@ -105,7 +105,7 @@ static void settle_status(const fb_run_options *options, fb_report *report, fb_c
         fb_error_set(err, FB_R_V011, "%" PRId64 " rows were rejected, more than %" PRId64, rejected,
                      options->fail_on_reject);
         fb_error_state(err, "everything was committed; the rejected rows are in %s", report->rejected);
-        fb_error_hint(err, "look at them with: forebay query \"FROM '%s'\"", report->rejected);
+        fb_error_hint(err, "look at them with: forebay query 'FROM \"%s_rejected\"'", report->pipeline);
         *code = FB_EDATA;
     }
     report->exit_code = fb_code_exit_status(*code);

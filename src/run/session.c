@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "run/scan.h"
+#include "run/spill.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -116,9 +117,10 @@ out:
 static fb_code open_engine(fb_session *s, fb_error *err)
 {
     fb_code code = FB_OK;
-    char    spill[FB_MAX_PATH + 40];
+    char    spill[FB_MAX_PATH];
     long    cores = sysconf(_SC_NPROCESSORS_ONLN);
-    snprintf(spill, sizeof spill, "%s/spill-%ld", s->state_folder, (long)getpid());
+    FB_TRY(fb_spill_path(s->state_folder, spill, err));
+    fb_spill_sweep(s->state_folder);
     fb_engine_options options = {.memory_bytes = s->document->memory_bytes / 4 * 3,
                                  .threads = cores > 16 ? 16 : (int)cores,
                                  .spill_folder = spill};
@@ -138,6 +140,11 @@ fb_code fb_session_open(const fb_document *document, const fb_pipeline *pipeline
     FB_TRY(name_places(out, err));
     FB_TRY(open_engine(out, err));
     FB_TRY(fb_delta_open(pipeline->sink.accepted.path, out->engine, &out->table, err));
+    fb_delta_set_file_options(
+        out->table,
+        &(fb_delta_file_options){
+            .codec = fb_compression_name(pipeline->sink.accepted.delta.compression),
+            .row_group_rows = pipeline->sink.accepted.delta.row_group_size});
     if (timeout_ms > 0)
         FB_TRY(fb_kafka_open(&pipeline->source, out->group, timeout_ms, &out->kafka, err));
 out:

@@ -65,7 +65,7 @@ static fb_code open_source(window *w, fb_error *err)
                                        .max_wait_ms = source->max_wait_ms,
                                        .timeout_ms = source->timeout_ms,
                                        .stop = w->request->stop,
-                                       .queue_bytes = w->session->document->memory_bytes / 32};
+                                       .queue_bytes = w->session->document->memory_bytes / 64};
     if (!ranges) return fb_fail_memory(err, "a window");
     for (size_t i = 0; i < plan->count; i++)
         ranges[i] = (fb_kafka_range){plan->partitions[i].partition, plan->partitions[i].first,
@@ -418,7 +418,7 @@ fb_code fb_window_run(const fb_window_request *request, fb_report *report, fb_er
 {
     fb_code code = FB_OK;
     window  w = {.request = request, .session = request->session, .report = report};
-    bool    has_moved = false;
+    bool    has_moved = request->plan->jumps;
     fb_delta_adds_init(&w.adds);
     fb_buf_init(&w.about, MAX_ABOUT);
     FB_TRY(open_window(&w, err));

@@ -14,7 +14,7 @@ typedef struct fb_window_request {
     const atomic_bool    *stop;
 } fb_window_request;
 
-/** Carry out a plan that has something to read.  On FB_OK rows, rejected rows and positions
+/** Carry out a plan that has something to read or to keep.  On FB_OK rows, rejected rows and positions
  * are kept and the report's numbers are set; on failure nothing of it is, and
  * `err->state` says so.
  * @return FB_ECONFLICT when another writer moved a position meanwhile: plan again

@@ -20,6 +20,8 @@ static const char *const later_reject_formats[] = {"csv", "parquet", "postgres",
 static const char *const compressions[] = {"zstd", "snappy", "gzip", "uncompressed",
                                            NULL};
 
+const char *fb_compression_name(int compression) { return compressions[compression]; }
+
 static const fb_option delta_options[] = {
     {FB_CHOICE(D, compression), .fallback = "zstd", .choices = compressions,
      .help = "How the data files are compressed.", .example = "snappy"},

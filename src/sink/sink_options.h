@@ -45,6 +45,8 @@ typedef struct fb_sink_options {
     fb_rejected_options rejected;
 } fb_sink_options;
 
+const char *fb_compression_name(int compression); ///< "zstd", ...; static text
+
 extern const fb_option_set fb_sink_set;
 
 #endif

@@ -35,14 +35,16 @@ static const char *const properties[][2] = {
     {"queue.buffering.max.messages", "200000"},
 };
 
-static void on_delivery(rd_kafka_t *client, const rd_kafka_message_t *message, void *opaque)
+static void on_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
+                        void *opaque)
 {
     fb_demo_broker *broker = opaque;
     (void)client;
     if (message->err) broker->refused++;
 }
 
-static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
+static void on_log(const rd_kafka_t *client, int level, const char *facility,
+                   const char *text)
 {
     (void)client;
     (void)level;
@@ -57,8 +59,8 @@ static fb_code make_client(fb_demo_broker *broker, fb_error *err)
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     rd_kafka_conf_set_log_cb(conf, on_log);
     for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
-        if (rd_kafka_conf_set(conf, properties[i][0], properties[i][1], said, sizeof said) ==
-            RD_KAFKA_CONF_OK)
+        if (rd_kafka_conf_set(conf, properties[i][0], properties[i][1], said,
+                              sizeof said) == RD_KAFKA_CONF_OK)
             continue;
         rd_kafka_conf_destroy(conf);
         return fb_fail(err, I003, "cannot set up the built-in broker: %s", said);
@@ -120,7 +122,8 @@ static int64_t broken_index(int64_t n, int64_t count, int64_t broken)
     return n / apart;
 }
 
-static int write_order(int64_t number, int64_t kind, int64_t time_us, char out[ORDER_BYTES])
+static int write_order(int64_t number, int64_t kind, int64_t time_us,
+                       char out[ORDER_BYTES])
 {
     static const char *const statuses[] = {"paid", "open", "refunded"};
     char                     when[40], amount[40], id[40];
@@ -135,29 +138,31 @@ static int write_order(int64_t number, int64_t kind, int64_t time_us, char out[O
     if (kind >= 0 && kind % 4 == 2) id[0] = '\0';
     if (kind >= 0 && kind % 4 == 3)
         return snprintf(out, ORDER_BYTES, "order o-%07" PRId64 " was here", number);
-    return snprintf(out, ORDER_BYTES,
-                    "{%s\"customer\":\"c-%04u\",\"status\":\"%s\",\"amount\":%s,\"ts\":\"%s\"}", id,
-                    (unsigned)(chance >> 40) % 1000,
-                    statuses[share < 71    ? 0
-                             : share < 91 ? 1
-                                          : 2],
-                    amount, fb_format_time_ms(time_us, when));
+    return snprintf(
+        out, ORDER_BYTES,
+        "{%s\"customer\":\"c-%04u\",\"status\":\"%s\",\"amount\":%s,\"ts\":\"%s\"}", id,
+        (unsigned)(chance >> 40) % 1000,
+        statuses[share < 71   ? 0
+                 : share < 91 ? 1
+                              : 2],
+        amount, fb_format_time_ms(time_us, when));
 }
 
-static fb_code produce_one(fb_demo_broker *broker, int64_t kind, int64_t time_us, fb_error *err)
+static fb_code produce_one(fb_demo_broker *broker, int64_t kind, int64_t time_us,
+                           fb_error *err)
 {
     char                value[ORDER_BYTES], key[KEY_BYTES];
     rd_kafka_resp_err_t said;
     int                 size = write_order(broker->produced, kind, time_us, value);
-    int                 key_size = snprintf(key, sizeof key, "o-%07" PRId64, broker->produced);
-    int64_t             deadline = fb_mono_ms() + FLUSH_MS;
+    int     key_size = snprintf(key, sizeof key, "o-%07" PRId64, broker->produced);
+    int64_t deadline = fb_mono_ms() + FLUSH_MS;
     do {
         said = rd_kafka_producev(
             broker->client, RD_KAFKA_V_TOPIC(FB_DEMO_TOPIC),
             RD_KAFKA_V_PARTITION((int32_t)(broker->produced % FB_DEMO_PARTITIONS)),
-            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, (size_t)key_size),
-            RD_KAFKA_V_VALUE(value, (size_t)size), RD_KAFKA_V_TIMESTAMP(time_us / 1000),
-            RD_KAFKA_V_END);
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+            RD_KAFKA_V_KEY(key, (size_t)key_size), RD_KAFKA_V_VALUE(value, (size_t)size),
+            RD_KAFKA_V_TIMESTAMP(time_us / 1000), RD_KAFKA_V_END);
         if (said == RD_KAFKA_RESP_ERR__QUEUE_FULL) rd_kafka_poll(broker->client, 100);
     } while (said == RD_KAFKA_RESP_ERR__QUEUE_FULL && fb_mono_ms() < deadline);
     if (said)
@@ -198,7 +203,8 @@ fb_code fb_demo_broker_produce(fb_demo_broker *broker, int64_t count, int64_t br
         if (n % 1000 == 0) rd_kafka_poll(broker->client, 0);
     }
     if (rd_kafka_flush(broker->client, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        FB_TRY(fb_fail(err, I003, "the built-in broker did not take all messages in time"));
+        FB_TRY(
+            fb_fail(err, I003, "the built-in broker did not take all messages in time"));
     FB_TRY(count_all(broker, err));
 out:
     return code;

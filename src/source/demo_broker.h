@@ -25,8 +25,8 @@ enum {
     FB_DEMO_NOT_JSON = 3, ///< of the broken orders of one call
     FB_DEMO_RULES = 9,    ///< which break a rule: no amount, an amount in words, no id
     FB_DEMO_BROKEN = FB_DEMO_NOT_JSON + FB_DEMO_RULES,
-    FB_DEMO_LEAST = 100,    ///< orders, so that the broken ones are apart
-    FB_DEMO_MOST = 600000,  ///< more would not fit
+    FB_DEMO_LEAST = 100,   ///< orders, so that the broken ones are apart
+    FB_DEMO_MOST = 600000, ///< more would not fit
 };
 
 typedef struct fb_demo_broker fb_demo_broker;

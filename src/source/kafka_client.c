@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_QUEUE INT64_C(2097151) // kB, the most that librdkafka takes
+
 typedef struct property {
     const char *name, *value;
 } property;
@@ -172,7 +174,8 @@ static fb_code make_conf(const fb_kafka *kafka, int64_t queue_bytes, rd_kafka_co
     const fb_kafka_source *source = kafka->source;
     fb_code                code = FB_OK;
     char                   kilobytes[24];
-    snprintf(kilobytes, sizeof kilobytes, "%" PRId64, queue_bytes / 1024 + 1);
+    int64_t wanted = queue_bytes / 1024 + 1;
+    snprintf(kilobytes, sizeof kilobytes, "%" PRId64, wanted < MAX_QUEUE ? wanted : MAX_QUEUE);
     for (size_t i = 0; i < sizeof preset / sizeof *preset; i++)
         FB_TRY(set(conf, preset[i].name, preset[i].value, err));
     FB_TRY(set(conf, "queued.max.messages.kbytes", kilobytes, err));
@@ -265,12 +268,50 @@ fb_code fb_kafka_fail(fb_kafka *kafka, rd_kafka_resp_err_t code, const char *doi
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_ID:
         return fb_fail(err, K004, "topic \"%s\" does not exist on %s", topic,
                        kafka->source->use->bootstrap_servers);
-    default:
-        pthread_mutex_lock(&kafka->trouble.lock);
-        trouble = fail_trouble(kafka, kafka->trouble.worst,
-                               kafka->trouble.text[0] ? kafka->trouble.text : rd_kafka_err2str(code),
-                               err);
-        pthread_mutex_unlock(&kafka->trouble.lock);
-        return trouble;
+    case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION: // "invalid topic"
+        return fb_fail(err, K004, "\"%s\" is no name for a topic: %s", topic,
+                       rd_kafka_err2str(code));
+    default: break;
+    }
+    if (!fb_kafka_is_passing(code)) {
+        fb_error_set(err, FB_R_K009, "cannot %s: %s answered: %s", doing,
+                     kafka->source->use->bootstrap_servers, rd_kafka_err2str(code));
+        return FB_EUNSUPPORTED;
+    }
+    pthread_mutex_lock(&kafka->trouble.lock);
+    bool is_answer = code > 0 || kafka->trouble.text[0] == '\0';
+    trouble = fail_trouble(kafka, kafka->trouble.worst,
+                           is_answer ? rd_kafka_err2str(code) : kafka->trouble.text, err);
+    pthread_mutex_unlock(&kafka->trouble.lock);
+    return trouble;
+}
+
+bool fb_kafka_is_passing(rd_kafka_resp_err_t code)
+{
+    switch (code) {
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+    case RD_KAFKA_RESP_ERR__WAIT_COORD:
+    case RD_KAFKA_RESP_ERR__WAIT_CACHE:
+    case RD_KAFKA_RESP_ERR__PARTIAL:
+    case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+    case RD_KAFKA_RESP_ERR_NOT_CONTROLLER:
+    case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
+    case RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH:
+    case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED: return true;
+    default: return false;
     }
 }

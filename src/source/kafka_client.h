@@ -2,7 +2,6 @@
 #ifndef FB_SOURCE_KAFKA_CLIENT_H
 #define FB_SOURCE_KAFKA_CLIENT_H
 
-
 #include "source/kafka.h"
 
 #include <librdkafka/rdkafka.h>
@@ -31,7 +30,11 @@ struct fb_kafka {
 FB_MUST_CHECK fb_code fb_kafka_client_new(const fb_kafka *kafka, fb_kafka_trouble *trouble,
                                           int64_t queue_bytes, rd_kafka_t **out, fb_error *err);
 
-/** Turn what librdkafka said into our error; `doing` completes "cannot ...". */
+/** Is it trouble that goes away by itself (a leader moves, a broker restarts)? */
+bool fb_kafka_is_passing(rd_kafka_resp_err_t code);
+
+/** Turn what librdkafka said into our error; `doing` completes "cannot ...".  What passes
+ * is FB_EUNREACHABLE. Any thread. */
 FB_MUST_CHECK fb_code fb_kafka_fail(fb_kafka *kafka, rd_kafka_resp_err_t code, const char *doing,
                                     fb_error *err);
 

@@ -15,7 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TURN_MS = 300, MAX_NAMES = 10000 };
+enum {
+    TURN_MS = 200,     ///< of a wait, after which refusals are looked for
+    PAUSE_MS = 50,     ///< before the same is asked again
+    UNKNOWN_MS = 500,  ///< a topic that a restarted broker does not know may still exist
+    ID_MS = 2000,      ///< to ask for the topic's id, which is not needed to read
+    MAX_NAMES = 10000,
+};
 
 /* Serve callbacks and see whether waiting on makes sense. */
 static fb_code take_turn(fb_kafka *kafka, fb_error *err)
@@ -25,55 +31,53 @@ static fb_code take_turn(fb_kafka *kafka, fb_error *err)
     return fb_kafka_check_trouble(kafka, err);
 }
 
-static int turn_ms(int64_t deadline)
+/* What is left until the deadline, at most `most`, at least 1. */
+static int left_ms(int64_t deadline, int64_t most)
 {
     int64_t left = deadline - fb_mono_ms();
-    return left <= 0 ? 1 : left < TURN_MS ? (int)left : TURN_MS;
+    return left <= 0 ? 1 : left < most ? (int)left : (int)most;
 }
 
-static bool is_passing(rd_kafka_resp_err_t code)
+/* Ask once for the topic; on OK the caller destroys `out`. */
+static rd_kafka_resp_err_t ask_topic(fb_kafka *kafka, rd_kafka_topic_t *topic, int wait_ms,
+                                     const struct rd_kafka_metadata **out)
 {
-    switch (code) {
-    case RD_KAFKA_RESP_ERR__TRANSPORT:
-    case RD_KAFKA_RESP_ERR__TIMED_OUT:
-    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-    case RD_KAFKA_RESP_ERR__RESOLVE:
-    case RD_KAFKA_RESP_ERR__WAIT_COORD: return true;
-    case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
-    case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
-    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
-    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
-    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
-    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
-    case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
-    case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE: return true;
-    default: return false;
-    }
+    rd_kafka_resp_err_t said = rd_kafka_metadata(kafka->client, 0, topic, out, wait_ms);
+    if (said != RD_KAFKA_RESP_ERR_NO_ERROR) return said;
+    said = (*out)->topic_cnt == 1 ? (*out)->topics[0].err : RD_KAFKA_RESP_ERR__PARTIAL;
+    if (said != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_metadata_destroy(*out);
+    return said;
+}
+
+static bool is_unknown(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+           code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC || code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_ID;
 }
 
 /* The topic as the brokers list it; the caller destroys `out`. */
 static fb_code fetch_metadata(fb_kafka *kafka, int64_t deadline,
                               const struct rd_kafka_metadata **out, fb_error *err)
 {
-    fb_code             code = FB_OK;
-    rd_kafka_resp_err_t said = RD_KAFKA_RESP_ERR__TIMED_OUT;
-    rd_kafka_topic_t   *topic = rd_kafka_topic_new(kafka->client, kafka->source->topic, NULL);
+    fb_code           code = FB_OK;
+    int64_t           unknown_until = fb_mono_ms() + UNKNOWN_MS, turn = TURN_MS;
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(kafka->client, kafka->source->topic, NULL);
     if (!topic)
         return fb_fail(err, K004, "\"%s\" is no name for a topic", kafka->source->topic);
+    if (unknown_until > deadline) unknown_until = deadline;
     for (;;) {
         FB_TRY(take_turn(kafka, err));
-        said = rd_kafka_metadata(kafka->client, 0, topic, out, turn_ms(deadline));
-        if (said == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            rd_kafka_resp_err_t of_topic =
-                (*out)->topic_cnt == 1 ? (*out)->topics[0].err : RD_KAFKA_RESP_ERR__TIMED_OUT;
-            if (of_topic == RD_KAFKA_RESP_ERR_NO_ERROR) break;
-            rd_kafka_metadata_destroy(*out);
-            said = of_topic;
-        }
-        if (!is_passing(said) || fb_mono_ms() >= deadline) {
+        rd_kafka_resp_err_t said = ask_topic(kafka, topic, left_ms(deadline, turn), out);
+        if (said == RD_KAFKA_RESP_ERR_NO_ERROR) break;
+        int64_t until = is_unknown(said) ? unknown_until : deadline;
+        if ((!is_unknown(said) && !fb_kafka_is_passing(said)) || fb_mono_ms() >= until) {
             code = fb_kafka_fail(kafka, said, "describe the topic", err);
             goto out;
         }
+        if (said == RD_KAFKA_RESP_ERR__TIMED_OUT)
+            turn *= 2; // the way to the broker may be longer than a turn
+        else
+            fb_sleep_ms(left_ms(deadline, PAUSE_MS));
     }
     fb_kafka_trouble_reset(&kafka->trouble);
 out:
@@ -143,17 +147,17 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Wait for the answer to an admin request, in turns. NULL with an error set. */
+/* Wait for the answer to an admin request. NULL with an error set. */
 static rd_kafka_event_t *wait_event(fb_kafka *kafka, rd_kafka_queue_t *queue, int64_t deadline,
                                     const char *doing, fb_error *err)
 {
     rd_kafka_event_t *event = NULL;
     while (!event) {
         if (take_turn(kafka, err) != FB_OK) return NULL;
-        event = rd_kafka_queue_poll(queue, turn_ms(deadline));
-        if (!event && fb_mono_ms() >= deadline) {
-            if (fb_kafka_fail(kafka, RD_KAFKA_RESP_ERR__TIMED_OUT, doing, err) != FB_OK) return NULL;
-        }
+        event = rd_kafka_queue_poll(queue, left_ms(deadline, TURN_MS));
+        if (!event && fb_mono_ms() >= deadline &&
+            fb_kafka_fail(kafka, RD_KAFKA_RESP_ERR__TIMED_OUT, doing, err) != FB_OK)
+            return NULL;
     }
     return event;
 }
@@ -163,19 +167,46 @@ static rd_kafka_AdminOptions_t *admin_options(fb_kafka *kafka, rd_kafka_admin_op
 {
     char                     said[128];
     rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(kafka->client, op);
-    int64_t                  left = deadline - fb_mono_ms();
-    rd_kafka_AdminOptions_set_request_timeout(options, left < 1 ? 1 : (int)left, said, sizeof said);
+    rd_kafka_AdminOptions_set_request_timeout(options, left_ms(deadline, INT32_MAX), said,
+                                              sizeof said);
     return options;
 }
 
 typedef enum answer { LOW, END, HIGH } answer;
 
-/* One ListOffsets round for all partitions of `topic`. */
+static int64_t *place_of(fb_kafka_partition *p, answer which)
+{
+    return which == LOW ? &p->low : which == END ? &p->end : &p->high;
+}
+
+/* Take the answers over. @return what went wrong with one of them, or was missing */
+static rd_kafka_resp_err_t take_offsets(const rd_kafka_ListOffsets_result_t *result, answer which,
+                                        fb_kafka_topic *topic)
+{
+    size_t                                   count, found = 0;
+    const rd_kafka_ListOffsetsResultInfo_t **infos =
+        rd_kafka_ListOffsets_result_infos(result, &count);
+    for (size_t i = 0; i < count; i++) {
+        const rd_kafka_topic_partition_t *told =
+            rd_kafka_ListOffsetsResultInfo_topic_partition(infos[i]);
+        fb_kafka_partition  key = {.id = told->partition};
+        fb_kafka_partition *p = bsearch(&key, topic->partitions, topic->count, sizeof key, by_id);
+        /* The topic is there, so a broker that does not know the partition will. */
+        if (is_unknown(told->err)) return RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+        if (told->err) return told->err;
+        if (told->offset < 0) return RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE;
+        if (p) *place_of(p, which) = told->offset;
+        if (p) found++;
+    }
+    return found == topic->count ? RD_KAFKA_RESP_ERR_NO_ERROR : RD_KAFKA_RESP_ERR__PARTIAL;
+}
+
+/* One ListOffsets round for all partitions. `said` is what the brokers answered.
+ * @return FB_OK, or what ended the wait for an answer */
 static fb_code list_offsets(fb_kafka *kafka, fb_kafka_topic *topic, answer which, int64_t deadline,
-                            fb_error *err)
+                            rd_kafka_resp_err_t *said, fb_error *err)
 {
     fb_code                          code = FB_OK;
-    rd_kafka_event_t                *event = NULL;
     rd_kafka_queue_t                *queue = rd_kafka_queue_new(kafka->client);
     rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_new((int)topic->count);
     rd_kafka_AdminOptions_t *options = admin_options(kafka, RD_KAFKA_ADMIN_OP_LISTOFFSETS, deadline);
@@ -188,78 +219,83 @@ static fb_code list_offsets(fb_kafka *kafka, fb_kafka_topic *topic, answer which
                                : RD_KAFKA_ISOLATION_LEVEL_READ_COMMITTED);
     if (refused) rd_kafka_error_destroy(refused);
     rd_kafka_ListOffsets(kafka->client, asked, options, queue);
-    event = wait_event(kafka, queue, deadline, "ask for offsets", err);
-    if (!event) {
+    rd_kafka_event_t *event = wait_event(kafka, queue, deadline, "ask for offsets", err);
+    if (event) {
+        *said = rd_kafka_event_error(event);
+        if (*said == RD_KAFKA_RESP_ERR_NO_ERROR)
+            *said = take_offsets(rd_kafka_event_ListOffsets_result(event), which, topic);
+        rd_kafka_event_destroy(event);
+    } else {
         code = err->code;
-        goto out;
     }
-    const rd_kafka_ListOffsets_result_t *result = rd_kafka_event_ListOffsets_result(event);
-    if (!result || rd_kafka_event_error(event)) {
-        code = fb_kafka_fail(kafka, rd_kafka_event_error(event), "ask for offsets", err);
-        goto out;
-    }
-    size_t                                count;
-    const rd_kafka_ListOffsetsResultInfo_t **infos = rd_kafka_ListOffsets_result_infos(result, &count);
-    for (size_t i = 0; i < count; i++) {
-        const rd_kafka_topic_partition_t *told =
-            rd_kafka_ListOffsetsResultInfo_topic_partition(infos[i]);
-        fb_kafka_partition key = {.id = told->partition};
-        fb_kafka_partition *p = bsearch(&key, topic->partitions, topic->count, sizeof key, by_id);
-        if (told->err) {
-            code = fb_kafka_fail(kafka, told->err, "ask for offsets", err);
-            goto out;
-        }
-        if (p) *(which == LOW ? &p->low : which == END ? &p->end : &p->high) = told->offset;
-    }
-out:
-    if (event) rd_kafka_event_destroy(event);
     rd_kafka_AdminOptions_destroy(options);
     rd_kafka_topic_partition_list_destroy(asked);
     rd_kafka_queue_destroy(queue);
     return code;
 }
 
-/* Passing trouble (a leader moves, a broker restarts) is asked again until the deadline. */
+/* Partition by partition, for brokers that know no ListOffsets with a level of isolation:
+ * then there are no transactions, and what can be read is the high watermark. */
+static rd_kafka_resp_err_t query_offsets(fb_kafka *kafka, fb_kafka_topic *topic, int64_t deadline)
+{
+    for (size_t i = 0; i < topic->count; i++) {
+        fb_kafka_partition *p = &topic->partitions[i];
+        rd_kafka_resp_err_t said =
+            rd_kafka_query_watermark_offsets(kafka->client, kafka->source->topic, p->id, &p->low,
+                                             &p->high, left_ms(deadline, INT32_MAX));
+        p->end = p->high;
+        if (is_unknown(said)) return RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+        if (said != RD_KAFKA_RESP_ERR_NO_ERROR) return said;
+    }
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* Ask for one kind of offset of all partitions until the deadline, while trouble passes. */
 static fb_code ask_offsets(fb_kafka *kafka, fb_kafka_topic *topic, answer which, int64_t deadline,
                            fb_error *err)
 {
     for (;;) {
-        fb_code code = list_offsets(kafka, topic, which, deadline, err);
-        if (code != FB_EUNREACHABLE || fb_mono_ms() + TURN_MS >= deadline) return code;
-        fb_sleep_ms(TURN_MS);
+        rd_kafka_resp_err_t said = RD_KAFKA_RESP_ERR_NO_ERROR;
+        fb_code             code = list_offsets(kafka, topic, which, deadline, &said, err);
+        if (code != FB_OK) return code;
+        if (said == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
+            said = query_offsets(kafka, topic, deadline);
+        if (said == RD_KAFKA_RESP_ERR_NO_ERROR) return FB_OK;
+        if (!fb_kafka_is_passing(said) || fb_mono_ms() + PAUSE_MS >= deadline)
+            return fb_kafka_fail(kafka, said, "ask for offsets", err);
+        fb_sleep_ms(PAUSE_MS);
     }
 }
 
-/* The topic's id, where the cluster knows such a thing; the mock cluster does not. */
-static fb_code ask_topic_id(fb_kafka *kafka, int64_t deadline, fb_kafka_topic *topic, fb_error *err)
+static void take_topic_id(const rd_kafka_DescribeTopics_result_t *result, fb_kafka_topic *topic)
 {
-    fb_code                     code = FB_OK;
+    size_t                              count = 0;
+    const rd_kafka_TopicDescription_t **list = rd_kafka_DescribeTopics_result_topics(result, &count);
+    if (count != 1 || rd_kafka_TopicDescription_error(list[0])) return;
+    const rd_kafka_Uuid_t *id = rd_kafka_TopicDescription_topic_id(list[0]);
+    if (rd_kafka_Uuid_most_significant_bits(id) || rd_kafka_Uuid_least_significant_bits(id))
+        snprintf(topic->id, sizeof topic->id, "%s", rd_kafka_Uuid_base64str(id));
+}
+
+/* The topic's id, where the cluster knows such a thing; older brokers do not.  Reading does
+ * not need it, so that nothing fails for want of it. */
+static void ask_topic_id(fb_kafka *kafka, int64_t deadline, fb_kafka_topic *topic)
+{
+    fb_error                    ignored;
     const char                 *name[] = {kafka->source->topic};
     rd_kafka_queue_t           *queue = rd_kafka_queue_new(kafka->client);
     rd_kafka_TopicCollection_t *topics = rd_kafka_TopicCollection_of_topic_names(name, 1);
-    rd_kafka_AdminOptions_t    *options =
+    if (deadline > fb_mono_ms() + ID_MS) deadline = fb_mono_ms() + ID_MS;
+    rd_kafka_AdminOptions_t *options =
         admin_options(kafka, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, deadline);
     rd_kafka_DescribeTopics(kafka->client, topics, options, queue);
-    rd_kafka_event_t *event = wait_event(kafka, queue, deadline, "describe the topic", err);
-    if (!event) {
-        code = err->code;
-        goto out;
-    }
-    const rd_kafka_DescribeTopics_result_t *result = rd_kafka_event_DescribeTopics_result(event);
-    size_t                                  count = 0;
-    const rd_kafka_TopicDescription_t     **list =
-        result ? rd_kafka_DescribeTopics_result_topics(result, &count) : NULL;
-    if (count == 1 && !rd_kafka_TopicDescription_error(list[0])) {
-        const rd_kafka_Uuid_t *id = rd_kafka_TopicDescription_topic_id(list[0]);
-        if (rd_kafka_Uuid_most_significant_bits(id) || rd_kafka_Uuid_least_significant_bits(id))
-            snprintf(topic->id, sizeof topic->id, "%s", rd_kafka_Uuid_base64str(id));
-    }
-    rd_kafka_event_destroy(event);
-out:
+    rd_kafka_event_t *event = wait_event(kafka, queue, deadline, "describe the topic", &ignored);
+    if (event && !rd_kafka_event_error(event))
+        take_topic_id(rd_kafka_event_DescribeTopics_result(event), topic);
+    if (event) rd_kafka_event_destroy(event);
     rd_kafka_AdminOptions_destroy(options);
     rd_kafka_TopicCollection_destroy(topics);
     rd_kafka_queue_destroy(queue);
-    return code;
 }
 
 fb_code fb_kafka_describe(fb_kafka *kafka, int64_t timeout_ms, fb_kafka_topic *out, fb_error *err)
@@ -284,32 +320,46 @@ fb_code fb_kafka_describe(fb_kafka *kafka, int64_t timeout_ms, fb_kafka_topic *o
     FB_TRY(ask_offsets(kafka, out, LOW, deadline, err));
     FB_TRY(ask_offsets(kafka, out, END, deadline, err));
     FB_TRY(ask_offsets(kafka, out, HIGH, deadline, err));
-    FB_TRY(ask_topic_id(kafka, deadline, out, err));
+    ask_topic_id(kafka, deadline, out);
 out:
     if (metadata) rd_kafka_metadata_destroy(metadata);
     if (code != FB_OK) fb_kafka_topic_clear(out);
     return code;
 }
 
-fb_code fb_kafka_offsets_at(fb_kafka *kafka, const fb_kafka_topic *topic, int64_t time_ms,
-                            int64_t timeout_ms, int64_t *offsets, fb_error *err)
+/* Ask once for the offsets of a time. */
+static rd_kafka_resp_err_t ask_time(fb_kafka *kafka, const fb_kafka_topic *topic, int64_t time_ms,
+                                    int wait_ms, int64_t *offsets)
 {
-    fb_code                          code = FB_OK;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)topic->count);
     for (size_t i = 0; i < topic->count; i++)
         rd_kafka_topic_partition_list_add(list, kafka->source->topic, topic->partitions[i].id)
             ->offset = time_ms;
-    rd_kafka_resp_err_t said = rd_kafka_offsets_for_times(kafka->client, list, (int)timeout_ms);
+    rd_kafka_resp_err_t said = rd_kafka_offsets_for_times(kafka->client, list, wait_ms);
     for (size_t i = 0; i < topic->count && said == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
         const rd_kafka_topic_partition_t *p = &list->elems[i];
         const fb_kafka_partition         *known = &topic->partitions[i];
-        said = p->err;
+        said = is_unknown(p->err) ? RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE : p->err;
         offsets[i] = p->offset < 0 || p->offset > known->end ? known->end : p->offset;
     }
-    if (said != RD_KAFKA_RESP_ERR_NO_ERROR)
-        code = fb_kafka_fail(kafka, said, "ask for the offsets of a time", err);
     rd_kafka_topic_partition_list_destroy(list);
-    return code;
+    return said;
+}
+
+fb_code fb_kafka_offsets_at(fb_kafka *kafka, const fb_kafka_topic *topic, int64_t time_ms,
+                            int64_t timeout_ms, int64_t *offsets, fb_error *err)
+{
+    int64_t deadline = fb_mono_ms() + timeout_ms;
+    for (;;) {
+        fb_code code = take_turn(kafka, err);
+        if (code != FB_OK) return code;
+        rd_kafka_resp_err_t said =
+            ask_time(kafka, topic, time_ms, left_ms(deadline, INT32_MAX), offsets);
+        if (said == RD_KAFKA_RESP_ERR_NO_ERROR) return FB_OK;
+        if (!fb_kafka_is_passing(said) || fb_mono_ms() + PAUSE_MS >= deadline)
+            return fb_kafka_fail(kafka, said, "ask for the offsets of a time", err);
+        fb_sleep_ms(PAUSE_MS);
+    }
 }
 
 fb_code fb_kafka_timestamps_at(fb_kafka *kafka, const fb_kafka_range *ranges, size_t count,

@@ -5,19 +5,16 @@
  * from under its lock, which is what keeps each partition's records in order while they
  * are counted; decoding happens outside.
  *
- * What holds under a lane's lock, for each of its partitions:
- *   1. next - first = delivered + gaps, at every moment.
- *   2. A record below `next` (a stale fetch) is dropped; one above it leaves a gap of
- *      offsets for which the broker has no record.
- *   3. The partition is done when next = end; an end is reached by a record, by a record
- *      past it, or by the broker's word that the partition ends here (the last offsets may
- *      be markers that are never delivered).
+ * Under a lane's lock its cursors hold what kafka_cursor.h says, and `open` is how many of
+ * them are not done.  A record that a worker was given is in the books: when the window
+ * fails, the books are void and nothing is committed.
  */
 #include "source/kafka_client.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "source/kafka_cursor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,9 +24,8 @@
 enum { MAX_LANES = 2, MANY_RECORDS = 100000, IDLE_MS = 20 };
 
 typedef struct cursor {
-    fb_book book;
-    int64_t end;
-    int     lane;
+    fb_cursor at;
+    int       lane;
 } cursor;
 
 typedef struct lane {
@@ -83,30 +79,20 @@ static fb_code shut_failed(fb_kafka_window *w, const fb_error *err)
     return err->code;
 }
 
-static cursor *find_cursor(fb_kafka_window *w, int32_t partition)
+static fb_cursor *find_cursor(fb_kafka_window *w, int32_t partition)
 {
     size_t low = 0, high = w->count;
-    if ((size_t)partition < w->count && w->cursors[partition].book.partition == partition)
-        return &w->cursors[partition];
+    if ((size_t)partition < w->count && w->cursors[partition].at.book.partition == partition)
+        return &w->cursors[partition].at;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (w->cursors[middle].book.partition < partition)
+        if (w->cursors[middle].at.book.partition < partition)
             low = middle + 1;
         else
             high = middle;
     }
-    fb_assert(low < w->count && w->cursors[low].book.partition == partition);
-    return &w->cursors[low];
-}
-
-/* Move a partition to its end; what lay between were offsets without records. */
-static void reach_end(fb_kafka_window *w, lane *l, cursor *c)
-{
-    if (c->book.next == c->end) return;
-    c->book.gaps += c->end - c->book.next;
-    c->book.next = c->end;
-    l->open--;
-    if (atomic_fetch_sub(&w->open, 1) == 1) shut(w, FB_WINDOW_AT_END);
+    fb_assert(low < w->count && w->cursors[low].at.book.partition == partition);
+    return &w->cursors[low].at;
 }
 
 /* Stop fetching what nobody will look at. Not needed for correctness. */
@@ -118,25 +104,26 @@ static void pause_partition(fb_kafka_window *w, lane *l, int32_t partition)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
+/* A cursor that was not done before has moved: see whether it is done now. */
+static void settle(fb_kafka_window *w, lane *l, const fb_cursor *c)
+{
+    if (!fb_cursor_is_done(c)) return;
+    l->open--;
+    if (atomic_fetch_sub(&w->open, 1) == 1)
+        shut(w, FB_WINDOW_AT_END);
+    else
+        pause_partition(w, l, c->book.partition);
+}
+
 /* Take a record into the slice, or drop it. */
 static void take_record(fb_kafka_window *w, lane *l, rd_kafka_message_t *m, fb_slice *slice)
 {
-    cursor *c = find_cursor(w, m->partition);
-    if (m->offset < c->book.next || m->offset >= c->end) {
-        if (m->offset >= c->end && c->book.next < c->end) {
-            reach_end(w, l, c);
-            pause_partition(w, l, m->partition);
-        }
+    fb_cursor *c = find_cursor(w, m->partition);
+    bool       was_done = fb_cursor_is_done(c), counts = fb_cursor_take(c, m->offset);
+    if (!was_done) settle(w, l, c);
+    if (!counts) {
         rd_kafka_message_destroy(m);
         return;
-    }
-    c->book.gaps += m->offset - c->book.next;
-    c->book.next = m->offset + 1;
-    c->book.delivered++;
-    if (c->book.next == c->end) {
-        l->open--;
-        if (atomic_fetch_sub(&w->open, 1) == 1) shut(w, FB_WINDOW_AT_END);
-        pause_partition(w, l, m->partition);
     }
     rd_kafka_timestamp_type_t type;
     fb_record                *r = &slice->records[slice->count++];
@@ -155,7 +142,7 @@ static void take_record(fb_kafka_window *w, lane *l, rd_kafka_message_t *m, fb_s
 }
 
 static fb_code fail_partition(const fb_kafka_window *w, const rd_kafka_message_t *m,
-                              const cursor *c, fb_error *err)
+                              const fb_cursor *c, fb_error *err)
 {
     const char *topic = w->kafka->source->topic;
     const char *said = rd_kafka_message_errstr(m);
@@ -167,8 +154,11 @@ static fb_code fail_partition(const fb_kafka_window *w, const rd_kafka_message_t
         fb_error_hint(err, "run again: the start says how many are gone and how to go on");
         return FB_EGAP;
     case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
         return fb_fail(err, K007, "%s[%" PRId32 "] cannot be read from offset %" PRId64 ": %s",
                        topic, m->partition, c->book.next, said);
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+        return fb_kafka_fail(w->kafka, m->err, "read the topic", err);
     default:
         return fb_fail(err, K008, "%s[%" PRId32 "] cannot be read from offset %" PRId64 ": %s",
                        topic, m->partition, c->book.next, said);
@@ -181,7 +171,10 @@ static bool ends_window(rd_kafka_resp_err_t code)
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
     case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
     case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_COMPRESSION_TYPE:
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
     case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
     case RD_KAFKA_RESP_ERR__FATAL: return true;
@@ -189,15 +182,17 @@ static bool ends_window(rd_kafka_resp_err_t code)
     }
 }
 
-/* An event in a record's clothes: the end of a partition, or trouble with it. */
+/* An event in a record's clothes: the end of a partition, or trouble with it.  Of a
+ * partition that is done nothing matters any more. */
 static fb_code take_event(fb_kafka_window *w, lane *l, rd_kafka_message_t *m, fb_error *err)
 {
-    fb_code code = FB_OK;
-    if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-        cursor *c = find_cursor(w, m->partition);
-        if (m->offset >= c->end) reach_end(w, l, c);
-    } else if (ends_window(m->err) && m->rkt) {
-        code = fail_partition(w, m, find_cursor(w, m->partition), err);
+    fb_code    code = FB_OK;
+    fb_cursor *c = m->rkt ? find_cursor(w, m->partition) : NULL;
+    if (c && !fb_cursor_is_done(c) && m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        fb_cursor_reach(c, m->offset);
+        settle(w, l, c);
+    } else if (c && !fb_cursor_is_done(c) && ends_window(m->err)) {
+        code = fail_partition(w, m, c, err);
     } else {
         fb_log(FB_LOG_DEBUG, "kafka_event", "%s", rd_kafka_message_errstr(m));
     }
@@ -226,9 +221,10 @@ static fb_code take_from(fb_kafka_window *w, lane *l, size_t most, int wait_ms, 
     ssize_t n = rd_kafka_consume_batch_queue(l->queue, 0, messages, most);
     if (n == 0 && wait_ms > 0)
         n = rd_kafka_consume_batch_queue(l->queue, wait_ms, messages, 1);
-    if (n <= 0) return FB_OK;
-    atomic_store(&w->last_ms, fb_mono_ms());
+    bool is_alive = false; // the broker has answered; trouble is no answer
     for (ssize_t i = 0; i < n; i++) {
+        is_alive = is_alive || !messages[i]->err ||
+                   messages[i]->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
         if (!messages[i]->err)
             take_record(w, l, messages[i], slice);
         else if (code == FB_OK)
@@ -236,7 +232,10 @@ static fb_code take_from(fb_kafka_window *w, lane *l, size_t most, int wait_ms, 
         else
             rd_kafka_message_destroy(messages[i]);
     }
-    fb_kafka_trouble_reset(&l->trouble);
+    if (is_alive) {
+        atomic_store(&w->last_ms, fb_mono_ms());
+        fb_kafka_trouble_reset(&l->trouble);
+    }
     return code;
 }
 
@@ -248,8 +247,16 @@ static void look_around(fb_kafka_window *w)
     if (w->stop && atomic_load(w->stop)) shut(w, FB_WINDOW_STOPPED);
     for (size_t i = 0; i < w->lanes_count; i++)
         away = away || fb_kafka_trouble_all_down(&w->lanes[i].trouble);
-    if (silent_ms >= w->timeout_ms) shut(w, away ? FB_WINDOW_TIMEOUT : FB_WINDOW_MAX_WAIT);
-    if (silent_ms >= w->max_wait_ms && !away) shut(w, FB_WINDOW_MAX_WAIT);
+    if (away && silent_ms >= w->timeout_ms) shut(w, FB_WINDOW_TIMEOUT);
+    if (!away && silent_ms >= w->max_wait_ms) shut(w, FB_WINDOW_MAX_WAIT);
+}
+
+static void release(void *self, fb_slice *slice)
+{
+    (void)self;
+    for (size_t i = 0; i < slice->count; i++)
+        rd_kafka_message_destroy(slice->records[i].handle);
+    slice->count = 0;
 }
 
 static fb_code take(void *self, fb_slice *slice, fb_error *err)
@@ -273,21 +280,16 @@ static fb_code take(void *self, fb_slice *slice, fb_error *err)
         }
         if (code == FB_OK && slice->count == 0) look_around(w);
     }
-    if (code != FB_OK) return shut_failed(w, err);
+    if (code != FB_OK) {
+        release(w, slice); // what came before the trouble: the window is void
+        return shut_failed(w, err);
+    }
     if (slice->count == 0 && atomic_load(&w->why) == FB_WINDOW_FAILED) {
         *err = w->error;
         return err->code;
     }
     if (w->stop && atomic_load(w->stop)) shut(w, FB_WINDOW_STOPPED);
     return FB_OK;
-}
-
-static void release(void *self, fb_slice *slice)
-{
-    (void)self;
-    for (size_t i = 0; i < slice->count; i++)
-        rd_kafka_message_destroy(slice->records[i].handle);
-    slice->count = 0;
 }
 
 static bool header(void *self, const fb_record *record, size_t index, fb_header *out)
@@ -315,11 +317,8 @@ static void deal_partitions(fb_kafka_window *w, const fb_kafka_window_options *o
     size_t next = 0;
     for (size_t i = 0; i < o->count; i++) {
         cursor *c = &w->cursors[i];
-        c->book = (fb_book){.partition = o->ranges[i].partition,
-                            .first = o->ranges[i].first,
-                            .next = o->ranges[i].first};
-        c->end = o->ranges[i].end;
-        if (c->book.first >= c->end) continue;
+        c->at = fb_cursor_at(o->ranges[i].partition, o->ranges[i].first, o->ranges[i].end);
+        if (fb_cursor_is_done(&c->at)) continue;
         c->lane = (int)(next++ % w->lanes_count);
         w->lanes[c->lane].open++;
     }
@@ -337,9 +336,9 @@ static fb_code open_lane(fb_kafka_window *w, size_t index, int64_t queue_bytes, 
     l->queue = rd_kafka_queue_get_consumer(l->client);
     for (size_t i = 0; i < w->count; i++) {
         const cursor *c = &w->cursors[i];
-        if (c->lane != (int)index || c->book.first >= c->end) continue;
-        rd_kafka_topic_partition_list_add(list, w->kafka->source->topic, c->book.partition)->offset =
-            c->book.first;
+        if (c->lane != (int)index || fb_cursor_is_done(&c->at)) continue;
+        rd_kafka_topic_partition_list_add(list, w->kafka->source->topic, c->at.book.partition)
+            ->offset = c->at.book.first;
     }
     rd_kafka_resp_err_t said = rd_kafka_assign(l->client, list);
     if (said) code = fb_kafka_fail(w->kafka, said, "begin to read", err);
@@ -396,7 +395,7 @@ fb_code fb_kafka_window_books(fb_kafka_window *window, fb_books *books, fb_error
 {
     fb_code code = fb_books_reserve(books, window->count, err);
     for (size_t i = 0; code == FB_OK && i < window->count; i++)
-        books->list[i] = window->cursors[i].book;
+        books->list[i] = window->cursors[i].at.book;
     return code;
 }
 

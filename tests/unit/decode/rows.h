@@ -15,8 +15,9 @@
 
 enum { ROWS_COLUMNS = 600, ROWS_TEXT = 4096 };
 
-static const fb_json_options plain_options = {FB_DUPLICATE_REJECT, FB_MAX_DEPTH_DEFAULT,
-                                              100 << 20, false, false};
+static const fb_json_options plain_options = {.duplicate_keys = FB_DUPLICATE_REJECT,
+                                              .max_depth = FB_MAX_DEPTH_DEFAULT,
+                                              .max_message_bytes = 100 << 20};
 
 typedef struct rows {
     fb_schema         schema;

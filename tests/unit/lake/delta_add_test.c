@@ -1,4 +1,5 @@
-/* delta_add_test.c - the file behind an add: its name, its codec, its types, its checks. */
+/* delta_add_test.c - the file behind an add: its name, its codec, its types, its checks.
+ */
 #include "fixture.h"
 
 static void write_one(fixture *f, const char *configuration, fb_delta_adds *adds)
@@ -6,10 +7,12 @@ static void write_one(fixture *f, const char *configuration, fb_delta_adds *adds
     fb_column id = column_of("id", "int64");
     fb_schema schema = {.columns = &id, .count = 1};
     char      log[1000];
-    snprintf(log, sizeof log,
-             "%s{\"metaData\":{\"id\":\"m\",\"format\":{},\"schemaString\":\"{\\\"type\\\":"
-             "\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":{%s}}}\n",
-             PROTOCOL_1_2, configuration);
+    snprintf(
+        log, sizeof log,
+        "%s{\"metaData\":{\"id\":\"m\",\"format\":{},\"schemaString\":\"{\\\"type\\\":"
+        "\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":{%"
+        "s}}}\n",
+        PROTOCOL_1_2, configuration);
     fixture_commit(f, 0, log);
     fb_delta *table = fixture_table(f);
     fb_delta_adds_init(adds);
@@ -23,7 +26,8 @@ TEST(the_table_chooses_codec_and_format)
         const char *configuration, *suffix, *codec;
     } kinds[] = {
         {"", ".c000.zstd.parquet", "ZSTD"},
-        {"\"delta.parquet.compression.codec\":\"SNAPPY\"", ".c000.snappy.parquet", "SNAPPY"},
+        {"\"delta.parquet.compression.codec\":\"SNAPPY\"", ".c000.snappy.parquet",
+         "SNAPPY"},
         {"\"delta.parquet.compression.codec\":\"none\"", ".c000.parquet", "UNCOMPRESSED"},
         {"\"delta.parquet.compression.codec\":\"lzo\"", ".c000.zstd.parquet", "ZSTD"},
         {"\"delta.parquet.format.version\":\"2.12.0\"", ".c000.zstd.parquet", "ZSTD"}};
@@ -61,11 +65,13 @@ TEST(a_file_that_changed_after_it_was_written_is_refused)
     char          path[FB_MAX_PATH];
     fb_delta_adds_init(&adds);
     fb_buf_init(&sql, 1 << 20);
-    CHECK_CODE(fb_delta_copy_sql(table, &schema, "(SELECT 1 AS id)", &sql, path, &f.err), FB_OK,
+    CHECK_CODE(fb_delta_copy_sql(table, &schema, "(SELECT 1 AS id)", &sql, path, &f.err),
+               FB_OK, &f.err);
+    CHECK_CODE(fb_engine_query(f.engine, fb_buf_text(&sql), &result, &f.err), FB_OK,
                &f.err);
-    CHECK_CODE(fb_engine_query(f.engine, fb_buf_text(&sql), &result, &f.err), FB_OK, &f.err);
     CHECK(truncate(path, 60) == 0);
-    CHECK_CODE(fb_delta_adds_from_copy(table, &schema, &result, &adds, &f.err), FB_EIO, &f.err);
+    CHECK_CODE(fb_delta_adds_from_copy(table, &schema, &result, &adds, &f.err), FB_EIO,
+               &f.err);
     CHECK(f.err.reason == FB_R_S004);
     CHECK_INT(adds.count, 0);
     duckdb_destroy_result(&result);

@@ -10,7 +10,7 @@ static void append(fixture *f, fb_delta *table, int times)
 {
     fb_delta_result result;
     for (int i = 0; i < times; i++)
-        CHECK_CODE(fixture_append(f, table, 2, NULL, 0, 0, &result), FB_OK, &f->err);
+        CHECK_CODE(fixture_append(f, table, 2, STAY, &result), FB_OK, &f->err);
 }
 
 static bool checkpoint(fixture *f, fb_delta *table)
@@ -68,13 +68,11 @@ TEST(a_checkpoint_that_a_crash_prevented_is_written_after_the_next_commit)
 
 TEST(a_failing_checkpoint_leaves_the_table_as_good_as_before)
 {
-    static const char *const points[] = {"delta.checkpoint.temp:error=EIO",
-                                         "store.settle.written:error=EIO",
-                                         "store.move.renamed:error=EIO",
-                                         "delta.checkpoint.renamed:error=EIO",
-                                         "store.put.temp:error=ENOSPC",
-                                         "store.put.renamed:error=EIO",
-                                         "delta.checkpoint.last:error=EIO"};
+    static const char *const points[] = {
+        "delta.checkpoint.temp:error=EIO", "store.settle.written:error=EIO",
+        "store.move.renamed:error=EIO",    "delta.checkpoint.renamed:error=EIO",
+        "store.put.temp:error=ENOSPC",     "store.put.renamed:error=EIO",
+        "delta.checkpoint.last:error=EIO"};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         fixture   f = fixture_open();
         fb_delta *table = fixture_table(&f);
@@ -94,9 +92,10 @@ TEST(a_failing_checkpoint_leaves_the_table_as_good_as_before)
 
 TEST(a_kill_in_a_checkpoint_leaves_the_table_as_good_as_before)
 {
-    static const char *const points[] = {"delta.checkpoint.temp:kill", "store.move.renamed:kill",
-                                         "delta.checkpoint.renamed:kill", "store.put.temp:torn",
-                                         "delta.checkpoint.last:kill"};
+    static const char *const points[] = {
+        "delta.checkpoint.temp:kill", "store.move.renamed:kill",
+        "delta.checkpoint.renamed:kill", "store.put.temp:torn",
+        "delta.checkpoint.last:kill"};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         fixture           f = {.folder = "/tmp/fb_lake_XXXXXX"};
         fb_engine_options options = {.memory_bytes = 256 << 20, .threads = 1};
@@ -133,7 +132,8 @@ TEST(one_of_many_writers_makes_the_checkpoint)
     fixture_put(&f, "_delta_log/.forebay-after-00000000000000000000.tmp", "");
     CHECK(!checkpoint(&f, table)); // another one is at it
     struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    snprintf(turn, sizeof turn, "%s/_delta_log/.forebay-after-00000000000000000000.tmp", f.path);
+    snprintf(turn, sizeof turn, "%s/_delta_log/.forebay-after-00000000000000000000.tmp",
+             f.path);
     CHECK(utimensat(AT_FDCWD, turn, old, 0) == 0);
     CHECK(!checkpoint(&f, table)); // it was, long ago: the file is taken away
     CHECK(checkpoint(&f, table));
@@ -167,42 +167,63 @@ static void check_sql(fixture *f, fb_delta *table, const char *expression, int64
     int64_t got = -1;
     snprintf(sql, sizeof sql,
              "SELECT (%s)::BIGINT FROM read_parquet('%s/_delta_log/"
-             "00000000000000000001.checkpoint.parquet')", expression, f->path);
+             "00000000000000000001.checkpoint.parquet')",
+             expression, f->path);
     CHECK_CODE(fb_delta_query_int(table, sql, &got, &f->err), FB_OK, &f->err);
     CHECK_INT(got, want);
     if (got != want) printf("  %s\n", expression);
 }
 
+/* Two versions with an action of each kind. */
+static void write_all_kinds(fixture *f)
+{
+    char    log[3000];
+    int64_t now_ms = (int64_t)time(NULL) * 1000;
+    fixture_commit(
+        f, 0,
+        "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":"
+        "[\"deletionVectors\"],\"writerFeatures\":[\"deletionVectors\","
+        "\"domainMetadata\"]}}\n"
+        "{\"metaData\":{\"id\":\"m\",\"name\":\"n\",\"description\":\"d\",\"format\":"
+        "{\"provider\":\"parquet\",\"options\":{\"o\":\"1\"}},\"schemaString\":\"{"
+        "\\\"type\\\":"
+        "\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":"
+        "{\"delta.checkpointInterval\":\"1\",\"k\":\"v\"},\"createdTime\":77}}\n"
+        "{\"txn\":{\"appId\":\"a\",\"version\":5,\"lastUpdated\":99}}\n"
+        "{\"txn\":{\"appId\":\"b\",\"version\":6}}\n"
+        "{\"domainMetadata\":{\"domain\":\"x\",\"configuration\":\"{}\",\"removed\":"
+        "false}}\n"
+        "{\"domainMetadata\":{\"domain\":\"y\",\"configuration\":\"\",\"removed\":true}}"
+        "\n"
+        "{\"add\":{\"path\":\"old\",\"partitionValues\":{},\"size\":1,"
+        "\"modificationTime\":1,"
+        "\"dataChange\":true}}\n"
+        "{\"add\":{\"path\":\"gone\",\"partitionValues\":{},\"size\":1,"
+        "\"modificationTime\":1,"
+        "\"dataChange\":true}}\n");
+    snprintf(
+        log, sizeof log,
+        "{\"remove\":{\"path\":\"old\",\"deletionTimestamp\":1,\"dataChange\":true}}\n"
+        "{\"remove\":{\"path\":\"gone\",\"deletionTimestamp\":%" PRId64
+        ",\"dataChange\":true,"
+        "\"extendedFileMetadata\":true,\"partitionValues\":{},\"size\":1,\"stats\":\"x\"}"
+        "}\n"
+        "{\"add\":{\"path\":\"new\",\"partitionValues\":{\"p\":null,\"q\":\"1\"},"
+        "\"size\":"
+        "9007199254740993,\"modificationTime\":2,\"dataChange\":true,\"stats\":\"{"
+        "\\\"n\\\":1}\","
+        "\"tags\":{\"t\":\"1\"},\"deletionVector\":{\"storageType\":\"u\","
+        "\"pathOrInlineDv\":"
+        "\"ab\",\"offset\":4,\"sizeInBytes\":40,\"cardinality\":6},\"baseRowId\":11,"
+        "\"defaultRowCommitVersion\":1,\"clusteringProvider\":\"c\"}}\n",
+        now_ms);
+    fixture_commit(f, 1, log);
+}
+
 TEST(a_checkpoint_says_all_that_the_commits_say)
 {
     fixture f = fixture_open();
-    char    log[3000];
-    int64_t now_ms = (int64_t)time(NULL) * 1000;
-    fixture_commit(&f, 0,
-                   "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":"
-                   "[\"deletionVectors\"],\"writerFeatures\":[\"deletionVectors\",\"domainMetadata\"]}}\n"
-                   "{\"metaData\":{\"id\":\"m\",\"name\":\"n\",\"description\":\"d\",\"format\":"
-                   "{\"provider\":\"parquet\",\"options\":{\"o\":\"1\"}},\"schemaString\":\"{\\\"type\\\":"
-                   "\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":"
-                   "{\"delta.checkpointInterval\":\"1\",\"k\":\"v\"},\"createdTime\":77}}\n"
-                   "{\"txn\":{\"appId\":\"a\",\"version\":5,\"lastUpdated\":99}}\n"
-                   "{\"txn\":{\"appId\":\"b\",\"version\":6}}\n"
-                   "{\"domainMetadata\":{\"domain\":\"x\",\"configuration\":\"{}\",\"removed\":false}}\n"
-                   "{\"domainMetadata\":{\"domain\":\"y\",\"configuration\":\"\",\"removed\":true}}\n"
-                   "{\"add\":{\"path\":\"old\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,"
-                   "\"dataChange\":true}}\n"
-                   "{\"add\":{\"path\":\"gone\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,"
-                   "\"dataChange\":true}}\n");
-    snprintf(log, sizeof log,
-             "{\"remove\":{\"path\":\"old\",\"deletionTimestamp\":1,\"dataChange\":true}}\n"
-             "{\"remove\":{\"path\":\"gone\",\"deletionTimestamp\":%" PRId64 ",\"dataChange\":true,"
-             "\"extendedFileMetadata\":true,\"partitionValues\":{},\"size\":1,\"stats\":\"x\"}}\n"
-             "{\"add\":{\"path\":\"new\",\"partitionValues\":{\"p\":null,\"q\":\"1\"},\"size\":"
-             "9007199254740993,\"modificationTime\":2,\"dataChange\":true,\"stats\":\"{\\\"n\\\":1}\","
-             "\"tags\":{\"t\":\"1\"},\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":"
-             "\"ab\",\"offset\":4,\"sizeInBytes\":40,\"cardinality\":6},\"baseRowId\":11,"
-             "\"defaultRowCommitVersion\":1,\"clusteringProvider\":\"c\"}}\n", now_ms);
-    fixture_commit(&f, 1, log);
+    write_all_kinds(&f);
     fb_delta *table = fixture_table(&f);
     CHECK(checkpoint(&f, table));
     check_sql(&f, table, "count(*)", 7);
@@ -212,38 +233,63 @@ TEST(a_checkpoint_says_all_that_the_commits_say)
     check_sql(&f, table, "max(txn.lastUpdated)", 99);
     check_sql(&f, table, "count(*) FILTER (domainMetadata.domain = 'x')", 1);
     check_sql(&f, table, "count(domainMetadata)", 1);
-    check_sql(&f, table, "count(*) FILTER (protocol.readerFeatures = ['deletionVectors'] AND "
-                         "protocol.writerFeatures = ['deletionVectors', 'domainMetadata'])", 1);
-    check_sql(&f, table, "count(*) FILTER (metaData.id = 'm' AND metaData.name = 'n' AND "
-                         "metaData.description = 'd' AND metaData.format.options['o'] = '1' AND "
-                         "metaData.configuration['k'] = 'v' AND metaData.createdTime = 77 AND "
-                         "len(metaData.partitionColumns) = 0)", 1);
-    check_sql(&f, table, "count(*) FILTER (add.path = 'new' AND add.size = 9007199254740993 AND "
-                         "NOT add.dataChange AND add.stats = '{\"n\":1}' AND add.tags['t'] = '1' AND "
-                         "add.partitionValues['q'] = '1' AND add.partitionValues['p'] IS NULL AND "
-                         "cardinality(add.partitionValues) = 2)", 1);
-    check_sql(&f, table, "count(*) FILTER (add.deletionVector.storageType = 'u' AND "
-                         "add.deletionVector.pathOrInlineDv = 'ab' AND "
-                         "add.deletionVector.\"offset\" = 4 AND add.deletionVector.sizeInBytes = 40 AND "
-                         "add.deletionVector.cardinality = 6 AND add.baseRowId = 11 AND "
-                         "add.defaultRowCommitVersion = 1 AND add.clusteringProvider = 'c')", 1);
-    check_sql(&f, table, "count(*) FILTER (remove.path = 'gone' AND remove.size = 1 AND "
-                         "remove.extendedFileMetadata)", 1);
+    check_sql(&f, table,
+              "count(*) FILTER (protocol.readerFeatures = ['deletionVectors'] AND "
+              "protocol.writerFeatures = ['deletionVectors', 'domainMetadata'])",
+              1);
+    check_sql(&f, table,
+              "count(*) FILTER (metaData.id = 'm' AND metaData.name = 'n' AND "
+              "metaData.description = 'd' AND metaData.format.options['o'] = '1' AND "
+              "metaData.configuration['k'] = 'v' AND metaData.createdTime = 77 AND "
+              "len(metaData.partitionColumns) = 0)",
+              1);
+    check_sql(
+        &f, table,
+        "count(*) FILTER (add.path = 'new' AND add.size = 9007199254740993 AND "
+        "NOT add.dataChange AND add.stats = '{\"n\":1}' AND add.tags['t'] = '1' AND "
+        "add.partitionValues['q'] = '1' AND add.partitionValues['p'] IS NULL AND "
+        "cardinality(add.partitionValues) = 2)",
+        1);
+    check_sql(
+        &f, table,
+        "count(*) FILTER (add.deletionVector.storageType = 'u' AND "
+        "add.deletionVector.pathOrInlineDv = 'ab' AND "
+        "add.deletionVector.\"offset\" = 4 AND add.deletionVector.sizeInBytes = 40 AND "
+        "add.deletionVector.cardinality = 6 AND add.baseRowId = 11 AND "
+        "add.defaultRowCommitVersion = 1 AND add.clusteringProvider = 'c')",
+        1);
+    check_sql(&f, table,
+              "count(*) FILTER (remove.path = 'gone' AND remove.size = 1 AND "
+              "remove.extendedFileMetadata)",
+              1);
     fb_delta_close(table);
+    fixture_close(&f);
+}
 
-    /* The next checkpoint is made from this one, and loses nothing either. */
+TEST(a_checkpoint_made_from_a_checkpoint_loses_nothing)
+{
+    fixture f = fixture_open();
+    char    from[200], to[200];
+    write_all_kinds(&f);
+    fb_delta *table = fixture_table(&f);
+    CHECK(checkpoint(&f, table));
+    fb_delta_close(table);
     fixture_commit(&f, 2, "{\"txn\":{\"appId\":\"c\",\"version\":1}}\n");
     fixture_remove(&f, "_delta_log/00000000000000000000.json");
     fixture_remove(&f, "_delta_log/00000000000000000001.json");
     table = fixture_table(&f);
     CHECK(checkpoint(&f, table));
-    char from[200], to[200];
-    snprintf(from, sizeof from, "%s/_delta_log/00000000000000000002.checkpoint.parquet", f.path);
-    snprintf(to, sizeof to, "%s/_delta_log/00000000000000000001.checkpoint.parquet", f.path);
+    snprintf(from, sizeof from, "%s/_delta_log/00000000000000000002.checkpoint.parquet",
+             f.path);
+    snprintf(to, sizeof to, "%s/_delta_log/00000000000000000001.checkpoint.parquet",
+             f.path);
     CHECK(rename(from, to) == 0);
     check_sql(&f, table, "count(*)", 8);
-    check_sql(&f, table, "count(*) FILTER (add.deletionVector.\"offset\" = 4 AND add.baseRowId = 11 AND "
-                         "add.tags['t'] = '1' AND add.partitionValues['q'] = '1')", 1);
+    check_sql(
+        &f, table,
+        "count(*) FILTER (add.deletionVector.\"offset\" = 4 AND add.baseRowId = 11 AND "
+        "add.tags['t'] = '1' AND add.partitionValues['q'] = '1')",
+        1);
     check_sql(&f, table, "count(*) FILTER (remove.path = 'gone')", 1);
     check_sql(&f, table, "count(txn)", 3);
     fb_delta_close(table);
@@ -253,50 +299,64 @@ TEST(a_checkpoint_says_all_that_the_commits_say)
 TEST(protocols_without_lists_have_none_in_the_checkpoint)
 {
     fixture f = fixture_open();
-    fixture_commit(&f, 0, PROTOCOL_1_2
-                   "{\"metaData\":{\"id\":\"m\",\"format\":{},\"schemaString\":\"{\\\"type\\\":"
-                   "\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":"
-                   "{\"delta.checkpointInterval\":\"1\"}}}\n");
+    fixture_commit(
+        &f, 0,
+        PROTOCOL_1_2
+        "{\"metaData\":{\"id\":\"m\",\"format\":{},\"schemaString\":\"{\\\"type\\\":"
+        "\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":"
+        "{\"delta.checkpointInterval\":\"1\"}}}\n");
     fixture_commit(&f, 1, "");
     fb_delta *table = fixture_table(&f);
     CHECK(checkpoint(&f, table));
-    check_sql(&f, table, "count(*) FILTER (protocol.minWriterVersion = 2 AND "
-                         "protocol.readerFeatures IS NULL AND protocol.writerFeatures IS NULL)", 1);
+    check_sql(&f, table,
+              "count(*) FILTER (protocol.minWriterVersion = 2 AND "
+              "protocol.readerFeatures IS NULL AND protocol.writerFeatures IS NULL)",
+              1);
     fb_delta_close(table);
     fixture_close(&f);
 }
 
-/* Make a V2 checkpoint of version 1 with two sidecars, its own rows in JSON or Parquet. */
+/* Make a V2 checkpoint of version 1 with two sidecars, its own rows in JSON or Parquet.
+ */
 static void make_v2(fixture *f, bool is_json)
 {
     static const char uuid[] = "80a083e8-7026-4e79-81be-64bd76c43a11";
     static const char own[] =
-        "SELECT {minReaderVersion: 1, minWriterVersion: 2} AS protocol, NULL AS metaData, "
+        "SELECT {minReaderVersion: 1, minWriterVersion: 2} AS protocol, NULL AS "
+        "metaData, "
         "NULL AS txn, NULL AS sidecar UNION ALL SELECT NULL, {id: 'm', schemaString: "
-        "'{\"type\":\"struct\",\"fields\":[]}', partitionColumns: []::VARCHAR[]}, NULL, NULL "
+        "'{\"type\":\"struct\",\"fields\":[]}', partitionColumns: []::VARCHAR[]}, NULL, "
+        "NULL "
         "UNION ALL SELECT NULL, NULL, {appId: 'a', version: 3::BIGINT}, NULL "
-        "UNION ALL SELECT NULL, NULL, NULL, {path: unnest(['s%201.parquet', 's2.parquet'])}";
+        "UNION ALL SELECT NULL, NULL, NULL, {path: unnest(['s%201.parquet', "
+        "'s2.parquet'])}";
     fb_buf sql;
     char   key[200];
     fb_buf_init(&sql, 1 << 20);
     fixture_put(f, "_delta_log/_sidecars/x", "");
     for (int i = 1; i <= 2; i++)
-        fb_buf_printf(&sql, "COPY (SELECT {path: 'f%d', partitionValues: MAP{}::MAP(VARCHAR, VARCHAR),"
-                            " size: %d::BIGINT, modificationTime: 1::BIGINT, dataChange: false, "
-                            "stats_parsed: {numRecords: 5::BIGINT, minValues: {x: 1}}} AS add) TO "
-                            "'%s/_delta_log/_sidecars/s%s%d.parquet' (FORMAT parquet);", i, i, f->path,
-                      i == 1 ? " " : "", i);
+        fb_buf_printf(
+            &sql,
+            "COPY (SELECT {path: 'f%d', partitionValues: MAP{}::MAP(VARCHAR, VARCHAR),"
+            " size: %d::BIGINT, modificationTime: 1::BIGINT, dataChange: false, "
+            "stats_parsed: {numRecords: 5::BIGINT, minValues: {x: 1}}} AS add) TO "
+            "'%s/_delta_log/_sidecars/s%s%d.parquet' (FORMAT parquet);",
+            i, i, f->path, i == 1 ? " " : "", i);
     snprintf(key, sizeof key, "_delta_log/%020d.checkpoint.%s.json", 1, uuid);
     if (is_json)
-        fixture_put(f, key,
-                    "{\"checkpointMetadata\":{\"version\":1}}\n" PROTOCOL_1_2
-                    "{\"metaData\":{\"id\":\"m\",\"schemaString\":\"{\\\"type\\\":\\\"struct\\\","
-                    "\\\"fields\\\":[]}\",\"partitionColumns\":[]}}\n"
-                    "{\"txn\":{\"appId\":\"a\",\"version\":3}}\n"
-                    "{\"sidecar\":{\"path\":\"s%201.parquet\"}}\n{\"sidecar\":{\"path\":\"s2.parquet\"}}\n");
+        fixture_put(
+            f, key,
+            "{\"checkpointMetadata\":{\"version\":1}}\n" PROTOCOL_1_2
+            "{\"metaData\":{\"id\":\"m\",\"schemaString\":\"{\\\"type\\\":\\\"struct\\\","
+            "\\\"fields\\\":[]}\",\"partitionColumns\":[]}}\n"
+            "{\"txn\":{\"appId\":\"a\",\"version\":3}}\n"
+            "{\"sidecar\":{\"path\":\"s%201.parquet\"}}\n{\"sidecar\":{\"path\":\"s2."
+            "parquet\"}}\n");
     else
-        fb_buf_printf(&sql, "COPY (%s) TO '%s/_delta_log/%020d.checkpoint.%s.parquet' (FORMAT parquet)",
-                      own, f->path, 1, uuid);
+        fb_buf_printf(
+            &sql,
+            "COPY (%s) TO '%s/_delta_log/%020d.checkpoint.%s.parquet' (FORMAT parquet)",
+            own, f->path, 1, uuid);
     CHECK_CODE(fb_engine_exec(f->engine, sql.data, &f->err), FB_OK, &f->err);
     fb_buf_clear(&sql);
 }
@@ -308,7 +368,9 @@ TEST(v2_checkpoints_are_read_with_their_sidecars)
         int64_t        version = 0;
         fb_delta_files files;
         make_v2(&f, is_json);
-        fixture_commit(&f, 2, "{\"remove\":{\"path\":\"f1\",\"deletionTimestamp\":1,\"dataChange\":true}}\n");
+        fixture_commit(&f, 2,
+                       "{\"remove\":{\"path\":\"f1\",\"deletionTimestamp\":1,"
+                       "\"dataChange\":true}}\n");
         fb_delta *table = fixture_table(&f);
         REQUIRE(table != NULL);
         CHECK_INT(fb_delta_version(table), 2);
@@ -320,9 +382,12 @@ TEST(v2_checkpoints_are_read_with_their_sidecars)
         CHECK_INT(files.size_bytes, 2);
         fb_delta_files_clear(&files);
         CHECK_CODE(fb_delta_files_make(table, false, &f.err), FB_OK, &f.err);
-        CHECK_CODE(fb_delta_query_int(table, "SELECT count(*) FROM temp.fb_lake_files WHERE add.stats "
-                                             "= '{\"numRecords\":5,\"minValues\":{\"x\":1}}'",
-                                      &version, &f.err), FB_OK, &f.err);
+        CHECK_CODE(
+            fb_delta_query_int(table,
+                               "SELECT count(*) FROM temp.fb_lake_files WHERE add.stats "
+                               "= '{\"numRecords\":5,\"minValues\":{\"x\":1}}'",
+                               &version, &f.err),
+            FB_OK, &f.err);
         CHECK_INT(version, 1); // statistics that were a struct only are kept
         fb_delta_files_drop(table);
         fb_delta_close(table);

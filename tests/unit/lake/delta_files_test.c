@@ -2,12 +2,14 @@
 #include "fixture.h"
 
 #define ADD(path, more)                                                                  \
-    "{\"add\":{\"path\":\"" path "\",\"partitionValues\":{},\"size\":7,\"modificationTime\":1," \
+    "{\"add\":{\"path\":\"" path                                                         \
+    "\",\"partitionValues\":{},\"size\":7,\"modificationTime\":1,"                       \
     "\"dataChange\":true" more "}}\n"
 #define REMOVE(path, more)                                                               \
-    "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":1,\"dataChange\":true" more "}}\n"
+    "{\"remove\":{\"path\":\"" path                                                      \
+    "\",\"deletionTimestamp\":1,\"dataChange\":true" more "}}\n"
 #define VECTOR(id)                                                                       \
-    ",\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"" id                  \
+    ",\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"" id                \
     "\",\"offset\":1,\"sizeInBytes\":1,\"cardinality\":1}"
 
 static void check_files(fixture *f, fb_reason reason, const char *want)
@@ -18,7 +20,8 @@ static void check_files(fixture *f, fb_reason reason, const char *want)
     fb_delta      *table = fixture_table(f);
     fb_delta_files_init(&files);
     fb_code code = fb_delta_files_list(table, &files, &f->err);
-    CHECK_TEXT(fb_reason_name(code == FB_OK ? FB_R_NONE : f->err.reason), fb_reason_name(reason));
+    CHECK_TEXT(fb_reason_name(code == FB_OK ? FB_R_NONE : f->err.reason),
+               fb_reason_name(reason));
     for (size_t i = 0; i < files.count; i++)
         size += (size_t)snprintf(got + size, sizeof got - size, "%s ",
                                  files.paths[i] + strlen(f->path) + 1);
@@ -33,7 +36,8 @@ TEST(the_newest_action_of_a_file_counts)
     fixture   f = fixture_open();
     bool      has = false;
     fb_delta *table;
-    fixture_commit(&f, 0, PROTOCOL_1_2 META_ID ADD("a", "") ADD("b", "") ADD("c%20d", ""));
+    fixture_commit(&f, 0,
+                   PROTOCOL_1_2 META_ID ADD("a", "") ADD("b", "") ADD("c%20d", ""));
     check_files(&f, FB_R_NONE, "a b c d ");
     fixture_commit(&f, 1, REMOVE("a", "") REMOVE("b", ""));
     fixture_commit(&f, 2, ADD("b", ""));
@@ -65,9 +69,12 @@ TEST(a_file_is_its_path_and_its_deletion_vector)
 
 TEST(paths_outside_of_the_table_are_never_listed)
 {
-    static const char *const paths[] = {ADD("/etc/passwd", ""), ADD("../x", ""),
-                                        ADD("a/%2e%2e/%2E%2E/x", ""), ADD("file:///etc/x", ""),
-                                        ADD("s3://bucket/x", ""), ADD("a%00b", ""),
+    static const char *const paths[] = {ADD("/etc/passwd", ""),
+                                        ADD("../x", ""),
+                                        ADD("a/%2e%2e/%2E%2E/x", ""),
+                                        ADD("file:///etc/x", ""),
+                                        ADD("s3://bucket/x", ""),
+                                        ADD("a%00b", ""),
                                         ADD("a%", "")};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         fixture f = fixture_open();
@@ -94,18 +101,22 @@ TEST(tables_whose_rows_are_not_just_those_of_their_files_are_refused)
         const char *columns, *partitions, *configuration, *words;
     } tables[] = {
         {"{\\\"name\\\":\\\"p\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,"
-         "\\\"metadata\\\":{}}", "\"p\"", "", "partitioned"},
+         "\\\"metadata\\\":{}}",
+         "\"p\"", "", "partitioned"},
         {"{\\\"name\\\":\\\"v\\\",\\\"type\\\":\\\"variant\\\",\\\"nullable\\\":true,"
-         "\\\"metadata\\\":{}}", "", "", "variant"},
+         "\\\"metadata\\\":{}}",
+         "", "", "variant"},
         {"", "", "\"delta.columnMapping.mode\":\"id\"", "\"columnMapping\""}};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         fixture f = fixture_open();
         char    log[2000];
         snprintf(log, sizeof log,
-                 "%s{\"metaData\":{\"id\":\"m\",\"format\":{},\"schemaString\":\"{\\\"type\\\":"
+                 "%s{\"metaData\":{\"id\":\"m\",\"format\":{},\"schemaString\":\"{"
+                 "\\\"type\\\":"
                  "\\\"struct\\\",\\\"fields\\\":[%s]}\",\"partitionColumns\":[%s],"
-                 "\"configuration\":{%s}}}\n", PROTOCOL_1_2, tables[i].columns,
-                 tables[i].partitions, tables[i].configuration);
+                 "\"configuration\":{%s}}}\n",
+                 PROTOCOL_1_2, tables[i].columns, tables[i].partitions,
+                 tables[i].configuration);
         fixture_commit(&f, 0, log);
         check_files(&f, FB_R_P018, NULL);
         CHECK_HAS(f.err.what, tables[i].words);
@@ -118,11 +129,12 @@ TEST(a_folder_whose_name_is_a_pattern_is_taken_literally)
     fixture         f = fixture_open();
     fb_delta_result result;
     fb_delta       *table = NULL;
-    char odd[200], path[240];
+    char            odd[200], path[240];
     snprintf(odd, sizeof odd, "%s/t/[ab]*'", f.folder);
     CHECK_CODE(fb_delta_open(odd, f.engine, &table, &f.err), FB_OK, &f.err);
     for (int i = 0; i <= 10; i++)
-        CHECK_CODE(fixture_append(&f, table, 2, "app", i ? i : -1, i + 1, &result), FB_OK, &f.err);
+        CHECK_CODE(fixture_append(&f, table, 2, MOVE("app", i ? i : -1, i + 1), &result),
+                   FB_OK, &f.err);
     bool wrote = false;
     CHECK_CODE(fb_delta_checkpoint_if_due(table, &wrote, &f.err), FB_OK, &f.err);
     CHECK(wrote);

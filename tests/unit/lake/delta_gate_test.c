@@ -1,23 +1,24 @@
-/* delta_gate_test.c - protocols, features and properties against reading and appending. */
+/* delta_gate_test.c - protocols, features and properties against reading and appending.
+ */
 #include "fixture.h"
 
-#define FIELDS(fields)                                                                   \
-    "{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[" fields "]}"
+#define FIELDS(fields) "{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[" fields "]}"
 #define FIELD(name, type, metadata)                                                      \
-    "{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":" type                                    \
+    "{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":" type                                  \
     ",\\\"nullable\\\":true,\\\"metadata\\\":{" metadata "}}"
 #define TEXT(text) "\\\"" text "\\\""
 #define ID FIELD("id", TEXT("long"), "")
 
-static const char *table_log(const char *protocol, const char *fields, const char *configuration,
-                             const char *partitions)
+static const char *table_log(const char *protocol, const char *fields,
+                             const char *configuration, const char *partitions)
 {
     static char text[4000];
-    snprintf(text, sizeof text,
-             "{\"protocol\":{%s}}\n{\"metaData\":{\"id\":\"m\",\"format\":{\"provider\":"
-             "\"parquet\",\"options\":{}},\"schemaString\":\"%s\",\"partitionColumns\":[%s],"
-             "\"configuration\":{%s},\"createdTime\":1}}\n",
-             protocol, fields, partitions, configuration);
+    snprintf(
+        text, sizeof text,
+        "{\"protocol\":{%s}}\n{\"metaData\":{\"id\":\"m\",\"format\":{\"provider\":"
+        "\"parquet\",\"options\":{}},\"schemaString\":\"%s\",\"partitionColumns\":[%s],"
+        "\"configuration\":{%s},\"createdTime\":1}}\n",
+        protocol, fields, partitions, configuration);
     return text;
 }
 
@@ -31,7 +32,8 @@ static void check(const char *log, fb_reason read, fb_reason append, const char 
     fixture_commit(&f, 0, log);
     f.err = (fb_error){0};
     fb_code code = fb_delta_open(f.path, f.engine, &table, &f.err);
-    CHECK_TEXT(fb_reason_name(code == FB_OK ? FB_R_NONE : f.err.reason), fb_reason_name(read));
+    CHECK_TEXT(fb_reason_name(code == FB_OK ? FB_R_NONE : f.err.reason),
+               fb_reason_name(read));
     if (table) {
         code = fb_delta_check_append(table, &rows, &f.err);
         CHECK_TEXT(fb_reason_name(code == FB_OK ? FB_R_NONE : f.err.reason),
@@ -61,39 +63,46 @@ TEST(reading_is_judged_by_the_reader_part_of_the_protocol)
     check_protocol(READERS("1", "8"), FB_R_NONE, FB_R_P001, "writer version 8");
     check_protocol(READERS("0", "2"), FB_R_P004, FB_R_NONE, NULL);
     check_protocol(READERS("3", "7"), FB_R_P004, FB_R_NONE, "no list readerFeatures");
-    check_protocol(READERS("3", "5") ",\"readerFeatures\":[],\"writerFeatures\":[]", FB_R_P004,
-                   FB_R_NONE, "writer version 7");
-    check_protocol(READERS("1", "2") ",\"readerFeatures\":[]", FB_R_P004, FB_R_NONE, "has a list");
-    check_protocol(READERS("1", "2") ",\"writerFeatures\":[]", FB_R_NONE, FB_R_P004, "has a list");
+    check_protocol(READERS("3", "5") ",\"readerFeatures\":[],\"writerFeatures\":[]",
+                   FB_R_P004, FB_R_NONE, "writer version 7");
+    check_protocol(READERS("1", "2") ",\"readerFeatures\":[]", FB_R_P004, FB_R_NONE,
+                   "has a list");
+    check_protocol(READERS("1", "2") ",\"writerFeatures\":[]", FB_R_NONE, FB_R_P004,
+                   "has a list");
     check_protocol(READERS("1", "7"), FB_R_NONE, FB_R_P004, "has no list");
     check_protocol(LISTS("", ""), FB_R_NONE, FB_R_NONE, NULL);
-    check_protocol(LISTS("\"deletionVectors\"", ""), FB_R_P004, FB_R_NONE, "\"deletionVectors\"");
-    check_protocol(LISTS("", "\"deletionVectors\""), FB_R_NONE, FB_R_P004, "\"deletionVectors\"");
-    check_protocol(LISTS("\"deletionVectors\"", "\"deletionVectors\""), FB_R_NONE, FB_R_NONE, NULL);
+    check_protocol(LISTS("\"deletionVectors\"", ""), FB_R_P004, FB_R_NONE,
+                   "\"deletionVectors\"");
+    check_protocol(LISTS("", "\"deletionVectors\""), FB_R_NONE, FB_R_P004,
+                   "\"deletionVectors\"");
+    check_protocol(LISTS("\"deletionVectors\"", "\"deletionVectors\""), FB_R_NONE,
+                   FB_R_NONE, NULL);
 }
 
 TEST(a_feature_that_is_not_known_is_named)
 {
     check_protocol(LISTS("\"fooX\"", "\"fooX\""), FB_R_P002, FB_R_NONE, "\"fooX\"");
     check_protocol(WRITERS("\"fooX\""), FB_R_NONE, FB_R_P002, "\"fooX\"");
-    check_protocol(LISTS("\"catalogManaged\"", "\"catalogManaged\""), FB_R_P003, FB_R_NONE,
-                   "\"catalogManaged\"");
+    check_protocol(LISTS("\"catalogManaged\"", "\"catalogManaged\""), FB_R_P003,
+                   FB_R_NONE, "\"catalogManaged\"");
     check_protocol(WRITERS("\"checkpointProtection\""), FB_R_NONE, FB_R_P003,
                    "\"checkpointProtection\"");
 }
 
 TEST(a_feature_that_is_listed_and_not_used_binds_nobody)
 {
-    check_protocol(WRITERS("\"appendOnly\",\"invariants\",\"checkConstraints\",\"changeDataFeed\","
-                           "\"generatedColumns\",\"identityColumns\",\"allowColumnDefaults\","
-                           "\"domainMetadata\",\"inCommitTimestamp\",\"clustering\","
-                           "\"icebergCompatV1\",\"icebergCompatV2\""),
-                   FB_R_NONE, FB_R_NONE, NULL);
-    check_protocol(LISTS("\"timestampNtz\",\"typeWidening\",\"v2Checkpoint\",\"columnMapping\","
-                         "\"vacuumProtocolCheck\",\"variantType\"",
-                         "\"timestampNtz\",\"typeWidening\",\"v2Checkpoint\",\"columnMapping\","
-                         "\"vacuumProtocolCheck\",\"variantType\""),
-                   FB_R_NONE, FB_R_NONE, NULL);
+    check_protocol(
+        WRITERS("\"appendOnly\",\"invariants\",\"checkConstraints\",\"changeDataFeed\","
+                "\"generatedColumns\",\"identityColumns\",\"allowColumnDefaults\","
+                "\"domainMetadata\",\"inCommitTimestamp\",\"clustering\","
+                "\"icebergCompatV1\",\"icebergCompatV2\""),
+        FB_R_NONE, FB_R_NONE, NULL);
+    check_protocol(
+        LISTS("\"timestampNtz\",\"typeWidening\",\"v2Checkpoint\",\"columnMapping\","
+              "\"vacuumProtocolCheck\",\"variantType\"",
+              "\"timestampNtz\",\"typeWidening\",\"v2Checkpoint\",\"columnMapping\","
+              "\"vacuumProtocolCheck\",\"variantType\""),
+        FB_R_NONE, FB_R_NONE, NULL);
     check(table_log(WRITERS("\"rowTracking\",\"domainMetadata\""), FIELDS(ID),
                     "\"delta.rowTrackingSuspended\":\"true\"", ""),
           FB_R_NONE, FB_R_NONE, NULL);
@@ -102,25 +111,29 @@ TEST(a_feature_that_is_listed_and_not_used_binds_nobody)
 TEST(a_feature_in_use_that_we_cannot_honour_is_refused_by_its_name)
 {
     static const char v6[] = READERS("2", "6");
-    check(table_log(v6, FIELDS(ID), "\"delta.constraints.pos\":\"id > 0\"", ""), FB_R_NONE,
-          FB_R_P003, "\"checkConstraints\"");
-    check(table_log(v6, FIELDS(ID), "\"delta.columnMapping.mode\":\"name\"", ""), FB_R_NONE,
-          FB_R_P003, "\"columnMapping\"");
-    check(table_log(v6, FIELDS(ID), "\"delta.columnMapping.mode\":\"none\"", ""), FB_R_NONE,
-          FB_R_NONE, NULL);
-    check(table_log(v6, FIELDS(FIELD("id", TEXT("long"), TEXT("delta.identity.start") ":1")), "",
-                    ""),
-          FB_R_NONE, FB_R_P003, "\"identityColumns\"");
+    check(table_log(v6, FIELDS(ID), "\"delta.constraints.pos\":\"id > 0\"", ""),
+          FB_R_NONE, FB_R_P003, "\"checkConstraints\"");
+    check(table_log(v6, FIELDS(ID), "\"delta.columnMapping.mode\":\"name\"", ""),
+          FB_R_NONE, FB_R_P003, "\"columnMapping\"");
+    check(table_log(v6, FIELDS(ID), "\"delta.columnMapping.mode\":\"none\"", ""),
+          FB_R_NONE, FB_R_NONE, NULL);
     check(table_log(v6,
-                    FIELDS(ID "," FIELD("g", TEXT("long"),
-                                        TEXT("delta.generationExpression") ":" TEXT("id * 2"))),
+                    FIELDS(FIELD("id", TEXT("long"), TEXT("delta.identity.start") ":1")),
                     "", ""),
+          FB_R_NONE, FB_R_P003, "\"identityColumns\"");
+    check(table_log(
+              v6,
+              FIELDS(ID "," FIELD("g", TEXT("long"),
+                                  TEXT("delta.generationExpression") ":" TEXT("id * 2"))),
+              "", ""),
           FB_R_NONE, FB_R_P003, "\"generatedColumns\"");
-    check(table_log(v6, FIELDS(FIELD("id", TEXT("long"), TEXT("delta.invariants") ":" TEXT("{}"))),
-                    "", ""),
+    check(table_log(
+              v6,
+              FIELDS(FIELD("id", TEXT("long"), TEXT("delta.invariants") ":" TEXT("{}"))),
+              "", ""),
           FB_R_NONE, FB_R_P003, "\"invariants\"");
-    check(table_log(v6, FIELDS(ID "," FIELD("p", TEXT("string"), "")), "", "\"p\""), FB_R_NONE,
-          FB_R_P003, "partitioned (by \"p\")");
+    check(table_log(v6, FIELDS(ID "," FIELD("p", TEXT("string"), "")), "", "\"p\""),
+          FB_R_NONE, FB_R_P003, "partitioned (by \"p\")");
     check_protocol(WRITERS("\"rowTracking\",\"domainMetadata\""), FB_R_NONE, FB_R_P003,
                    "\"rowTracking\"");
     check(table_log(WRITERS("\"icebergCompatV2\""), FIELDS(ID),
@@ -135,12 +148,14 @@ TEST(clustering_is_refused_when_columns_are_clustered)
 {
     char log[5000];
     for (int used = 0; used < 2; used++) {
-        snprintf(log, sizeof log,
-                 "%s{\"domainMetadata\":{\"domain\":\"delta.clustering\",\"configuration\":"
-                 "\"{\\\"clusteringColumns\\\":[%s]}\",\"removed\":false}}\n",
-                 table_log(WRITERS("\"clustering\",\"domainMetadata\""), FIELDS(ID), "", ""),
-                 used ? "[\\\"id\\\"]" : "");
-        check(log, FB_R_NONE, used ? FB_R_P003 : FB_R_NONE, used ? "\"clustering\"" : NULL);
+        snprintf(
+            log, sizeof log,
+            "%s{\"domainMetadata\":{\"domain\":\"delta.clustering\",\"configuration\":"
+            "\"{\\\"clusteringColumns\\\":[%s]}\",\"removed\":false}}\n",
+            table_log(WRITERS("\"clustering\",\"domainMetadata\""), FIELDS(ID), "", ""),
+            used ? "[\\\"id\\\"]" : "");
+        check(log, FB_R_NONE, used ? FB_R_P003 : FB_R_NONE,
+              used ? "\"clustering\"" : NULL);
     }
 }
 
@@ -149,11 +164,12 @@ TEST(a_column_with_a_default_must_be_given)
     char fields[600];
     snprintf(fields, sizeof fields, FIELDS(ID ",%s"),
              FIELD("d", TEXT("long"), TEXT("CURRENT_DEFAULT") ":" TEXT("42")));
-    check(table_log(WRITERS("\"allowColumnDefaults\""), fields, "", ""), FB_R_NONE, FB_R_P003,
-          "\"allowColumnDefaults\"");
-    check(table_log(WRITERS("\"allowColumnDefaults\""),
-                    FIELDS(FIELD("id", TEXT("long"), TEXT("CURRENT_DEFAULT") ":" TEXT("42"))), "",
-                    ""),
+    check(table_log(WRITERS("\"allowColumnDefaults\""), fields, "", ""), FB_R_NONE,
+          FB_R_P003, "\"allowColumnDefaults\"");
+    check(table_log(
+              WRITERS("\"allowColumnDefaults\""),
+              FIELDS(FIELD("id", TEXT("long"), TEXT("CURRENT_DEFAULT") ":" TEXT("42"))),
+              "", ""),
           FB_R_NONE, FB_R_NONE, NULL);
 }
 
@@ -161,37 +177,45 @@ TEST(columns_that_a_writer_must_not_meet_are_refused)
 {
     static const char feed[] = "\"delta.enableChangeDataFeed\":\"true\"";
     static const char v4[] = READERS("1", "4");
-    check(table_log(v4, FIELDS(ID "," FIELD("_change_type", TEXT("string"), "")), feed, ""),
-          FB_R_NONE, FB_R_P003, "\"_change_type\"");
+    check(
+        table_log(v4, FIELDS(ID "," FIELD("_change_type", TEXT("string"), "")), feed, ""),
+        FB_R_NONE, FB_R_P003, "\"_change_type\"");
     check(table_log(v4, FIELDS(ID "," FIELD("_change_type", TEXT("string"), "")), "", ""),
           FB_R_NONE, FB_R_NONE, NULL);
     check(table_log(v4, FIELDS(ID), feed, ""), FB_R_NONE, FB_R_NONE, NULL);
-    check(table_log(v4, FIELDS(ID "," FIELD("ID", TEXT("long"), "")), "", ""), FB_R_NONE, FB_R_P009,
-          "\"ID\"");
-    check(table_log(v4, FIELDS(ID "," FIELD("n", TEXT("timestamp_ntz"), "")), "", ""), FB_R_NONE,
-          FB_R_P004, "timestampNtz");
-    check(table_log(v4, FIELDS(FIELD("id", TEXT("void"), "")), "", ""), FB_R_NONE, FB_R_P003,
-          "no column");
-    check(table_log(v4, FIELDS(ID "," FIELD("v", TEXT("void"), "")), "", ""), FB_R_NONE, FB_R_NONE,
-          NULL);
-    check(table_log(v4,
-                    FIELDS(ID "," FIELD("a",
-                                        "{" TEXT("type") ":" TEXT("array") "," TEXT("elementType")
-                                        ":" TEXT("void") "," TEXT("containsNull") ":true}",
-                                        "")),
-                    "", ""),
-          FB_R_NONE, FB_R_P003, "void");
+    check(table_log(v4, FIELDS(ID "," FIELD("ID", TEXT("long"), "")), "", ""), FB_R_NONE,
+          FB_R_P009, "\"ID\"");
+    check(table_log(v4, FIELDS(ID "," FIELD("n", TEXT("timestamp_ntz"), "")), "", ""),
+          FB_R_NONE, FB_R_P004, "timestampNtz");
+    check(table_log(v4, FIELDS(FIELD("id", TEXT("void"), "")), "", ""), FB_R_NONE,
+          FB_R_P003, "no column");
+    check(table_log(v4, FIELDS(ID "," FIELD("v", TEXT("void"), "")), "", ""), FB_R_NONE,
+          FB_R_NONE, NULL);
+    check(
+        table_log(v4,
+                  FIELDS(ID "," FIELD(
+                      "a",
+                      "{" TEXT("type") ":" TEXT("array") "," TEXT("elementType") ":" TEXT(
+                          "void") "," TEXT("containsNull") ":true}",
+                      "")),
+                  "", ""),
+        FB_R_NONE, FB_R_P003, "void");
 }
 
 TEST(a_table_that_forgets_positions_within_a_day_is_refused)
 {
     static const char v2[] = READERS("1", "2");
-    check(table_log(v2, FIELDS(ID), "\"delta.setTransactionRetentionDuration\":"
-                                    "\"interval 23 hours\"", ""),
+    check(table_log(v2, FIELDS(ID),
+                    "\"delta.setTransactionRetentionDuration\":"
+                    "\"interval 23 hours\"",
+                    ""),
           FB_R_NONE, FB_R_P016, "interval 23 hours");
-    check(table_log(v2, FIELDS(ID), "\"delta.setTransactionRetentionDuration\":\"soon\"", ""),
+    check(table_log(v2, FIELDS(ID), "\"delta.setTransactionRetentionDuration\":\"soon\"",
+                    ""),
           FB_R_NONE, FB_R_P016, "soon");
-    check(table_log(v2, FIELDS(ID), "\"delta.setTransactionRetentionDuration\":"
-                                    "\"interval 1 day\"", ""),
+    check(table_log(v2, FIELDS(ID),
+                    "\"delta.setTransactionRetentionDuration\":"
+                    "\"interval 1 day\"",
+                    ""),
           FB_R_NONE, FB_R_NONE, NULL);
 }

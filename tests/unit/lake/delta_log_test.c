@@ -1,7 +1,8 @@
 /* delta_log_test.c - which names of a log folder count, and what a line may be. */
 #include "fixture.h"
 
-static fb_log_listing list_names(fixture *f, const char *const *names, size_t count, int64_t from)
+static fb_log_listing list_names(fixture *f, const char *const *names, size_t count,
+                                 int64_t from)
 {
     fb_log_listing listing;
     fb_store      *store;
@@ -51,10 +52,11 @@ TEST(only_commits_and_checkpoints_of_the_protocol_are_seen)
 
 TEST(a_listing_begins_at_the_version_asked_for)
 {
-    static const char *const names[] = {"00000000000000000002.json", "00000000000000000003.json",
+    static const char *const names[] = {"00000000000000000002.json",
+                                        "00000000000000000003.json",
                                         "00000000000000000003.checkpoint.parquet"};
-    fixture        f = fixture_open();
-    fb_log_listing l = list_names(&f, names, 3, 3);
+    fixture                  f = fixture_open();
+    fb_log_listing           l = list_names(&f, names, 3, 3);
     REQUIRE(l.commits_count == 1 && l.checkpoints_count == 1);
     CHECK_INT(l.commits[0], 3);
     fb_log_listing_clear(&l);
@@ -85,7 +87,8 @@ TEST(a_checkpoint_in_parts_counts_only_when_all_parts_are_there)
     fixture_close(&f);
 }
 
-static fb_code count_action(void *context, const char *action, yyjson_val *body, fb_error *err)
+static fb_code count_action(void *context, const char *action, yyjson_val *body,
+                            fb_error *err)
 {
     (void)err;
     int *counts = context;
@@ -97,9 +100,10 @@ TEST(blank_lines_and_crlf_are_fine_and_nulls_are_passed_over)
 {
     static const char text[] = "\r\n{\"add\":{\"n\":1},\"remove\":null}\r\n\n  \n"
                                "{\"other\":{\"n\":5},\"x\":7}\n{\"add\":{\"n\":2}}";
-    int      counts[2] = {0, 0};
-    fb_error err;
-    CHECK_CODE(fb_log_walk(text, strlen(text), "k", count_action, counts, &err), FB_OK, &err);
+    int               counts[2] = {0, 0};
+    fb_error          err;
+    CHECK_CODE(fb_log_walk(text, strlen(text), "k", count_action, counts, &err), FB_OK,
+               &err);
     CHECK_INT(counts[0], 3);
     CHECK_INT(counts[1], 5);
     CHECK_CODE(fb_log_walk("", 0, "k", count_action, counts, &err), FB_OK, &err);
@@ -107,13 +111,18 @@ TEST(blank_lines_and_crlf_are_fine_and_nulls_are_passed_over)
 
 TEST(a_line_that_is_cut_or_no_object_is_refused_with_its_number)
 {
-    static const char *const bad[] = {"{\"add\":{\"n\":1}}\n{\"add\":{\"n\"", "1", "[1]",
-                                      "{} {}", "{\"a\":NaN}", "\xff"};
-    int      counts[2] = {0, 0};
-    fb_error err;
+    static const char *const bad[] = {"{\"add\":{\"n\":1}}\n{\"add\":{\"n\"",
+                                      "1",
+                                      "[1]",
+                                      "{} {}",
+                                      "{\"a\":NaN}",
+                                      "\xff"};
+    int                      counts[2] = {0, 0};
+    fb_error                 err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CHECK_CODE(fb_log_walk(bad[i], strlen(bad[i]), "k.json", count_action, counts, &err),
-                   FB_EDATA, &err);
+        CHECK_CODE(
+            fb_log_walk(bad[i], strlen(bad[i]), "k.json", count_action, counts, &err),
+            FB_EDATA, &err);
         CHECK(err.reason == FB_R_P006);
         CHECK_HAS(err.what, i == 0 ? "line 2 of k.json" : "line 1 of k.json");
     }
@@ -121,9 +130,10 @@ TEST(a_line_that_is_cut_or_no_object_is_refused_with_its_number)
 
 TEST(members_of_another_type_are_the_fallback)
 {
-    static const char text[] = "{\"a\":{\"t\":\"x\",\"n\":7,\"z\":null,\"nul\":\"a\\u0000b\"}}";
-    yyjson_doc       *doc = yyjson_read(text, strlen(text), 0);
-    yyjson_val       *body = yyjson_obj_get(yyjson_doc_get_root(doc), "a");
+    static const char text[] =
+        "{\"a\":{\"t\":\"x\",\"n\":7,\"z\":null,\"nul\":\"a\\u0000b\"}}";
+    yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
+    yyjson_val *body = yyjson_obj_get(yyjson_doc_get_root(doc), "a");
     CHECK_TEXT(fb_json_text(body, "t"), "x");
     CHECK(fb_json_text(body, "n") == NULL && fb_json_text(body, "nul") == NULL);
     CHECK_INT(fb_json_int(body, "n", -1), 7);

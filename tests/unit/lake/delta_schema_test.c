@@ -3,7 +3,8 @@
 
 #include "fixture.h"
 
-#define FIELD(name, type) "{\"name\":\"" name "\",\"type\":" type ",\"nullable\":true,\"metadata\":{}}"
+#define FIELD(name, type)                                                                \
+    "{\"name\":\"" name "\",\"type\":" type ",\"nullable\":true,\"metadata\":{}}"
 #define STRUCT(fields) "{\"type\":\"struct\",\"fields\":[" fields "]}"
 
 static fb_schema parse(const char *text)
@@ -17,17 +18,22 @@ static fb_schema parse(const char *text)
 
 TEST(a_schema_is_written_back_as_it_was_read)
 {
+    /* clang-format off */
     static const char text[] = STRUCT(
-        FIELD("s", "\"string\"") "," FIELD("l", "\"long\"") "," FIELD("i", "\"integer\"") ","
+        FIELD("s", "\"string\"") "," FIELD("l", "\"long\"") ","
+        FIELD("i", "\"integer\"") ","
         FIELD("h", "\"short\"") "," FIELD("y", "\"byte\"") "," FIELD("f", "\"float\"") ","
-        FIELD("d", "\"double\"") "," FIELD("b", "\"boolean\"") "," FIELD("x", "\"binary\"") ","
+        FIELD("d", "\"double\"") "," FIELD("b", "\"boolean\"") ","
+        FIELD("x", "\"binary\"") ","
         FIELD("t", "\"date\"") "," FIELD("z", "\"timestamp\"") ","
         FIELD("n", "\"timestamp_ntz\"") "," FIELD("c", "\"decimal(38,10)\"") ","
         "{\"name\":\"id\",\"type\":\"long\",\"nullable\":false,\"metadata\":"
         "{\"delta.identity.start\":1,\"comment\":\"a \\\"b\\\"\"}},"
-        FIELD("a", "{\"type\":\"array\",\"elementType\":\"string\",\"containsNull\":false}") ","
+        FIELD("a", "{\"type\":\"array\",\"elementType\":\"string\","
+                   "\"containsNull\":false}") ","
         FIELD("m", "{\"type\":\"map\",\"keyType\":\"string\",\"valueType\":"
                    STRUCT(FIELD("v", "\"long\"")) ",\"valueContainsNull\":true}"));
+    /* clang-format on */
     fb_schema schema = parse(text);
     fb_buf    out;
     fb_buf_init(&out, 1 << 20);
@@ -44,21 +50,32 @@ TEST(a_schema_is_written_back_as_it_was_read)
 
 TEST(variants_and_voids_are_both_void_but_can_be_told_apart)
 {
-    fb_schema schema = parse(STRUCT(FIELD("v", "\"variant\"") "," FIELD("n", "\"void\"")));
+    fb_schema schema =
+        parse(STRUCT(FIELD("v", "\"variant\"") "," FIELD("n", "\"void\"")));
     CHECK(schema.columns[0].type.kind == FB_KIND_VOID);
     CHECK(schema.columns[1].type.kind == FB_KIND_VOID);
-    CHECK(fb_delta_is_variant(&schema.columns[0]) && !fb_delta_is_variant(&schema.columns[1]));
+    CHECK(fb_delta_is_variant(&schema.columns[0]) &&
+          !fb_delta_is_variant(&schema.columns[1]));
     fb_schema_clear(&schema);
 }
 
 TEST(what_is_no_schema_is_refused)
 {
     static const char *const bad[] = {
-        "", "{}", "1", "\"long\"", "{\"type\":\"struct\"}", STRUCT("{\"name\":\"a\"}"),
-        STRUCT("{\"type\":\"long\"}"), STRUCT("{\"name\":\"a\\u0000b\",\"type\":\"long\"}"),
-        STRUCT(FIELD("a", "\"geometry\"")), STRUCT(FIELD("a", "\"decimal(39,0)\"")),
-        STRUCT(FIELD("a", "\"decimal(5,6)\"")), STRUCT(FIELD("a", "\"decimal(5,2)x\"")),
-        STRUCT(FIELD("a", "{\"type\":\"set\"}")), STRUCT(FIELD("a", "{\"type\":\"array\"}")),
+        "",
+        "{}",
+        "1",
+        "\"long\"",
+        "{\"type\":\"struct\"}",
+        STRUCT("{\"name\":\"a\"}"),
+        STRUCT("{\"type\":\"long\"}"),
+        STRUCT("{\"name\":\"a\\u0000b\",\"type\":\"long\"}"),
+        STRUCT(FIELD("a", "\"geometry\"")),
+        STRUCT(FIELD("a", "\"decimal(39,0)\"")),
+        STRUCT(FIELD("a", "\"decimal(5,6)\"")),
+        STRUCT(FIELD("a", "\"decimal(5,2)x\"")),
+        STRUCT(FIELD("a", "{\"type\":\"set\"}")),
+        STRUCT(FIELD("a", "{\"type\":\"array\"}")),
         STRUCT(FIELD("a", "7"))};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         fb_schema schema;
@@ -80,8 +97,7 @@ TEST(a_log_cannot_make_us_nest_or_allocate_without_bound)
         fb_buf_add_text(&text, "{\"type\":\"array\",\"elementType\":");
     fb_schema_init(&schema);
     fb_buf_add_text(&text, "\"long\"");
-    for (int i = 0; i < 5000; i++)
-        fb_buf_add_text(&text, "}");
+    for (int i = 0; i < 5000; i++) fb_buf_add_text(&text, "}");
     CHECK_CODE(fb_delta_schema_parse(text.data, &schema, &err), FB_EMEMORY, &err);
     CHECK_HAS(err.what, "nested deeper than 100");
     fb_schema_clear(&schema);
@@ -100,9 +116,9 @@ TEST(a_log_cannot_make_us_nest_or_allocate_without_bound)
 
 TEST(a_new_table_refuses_names_that_other_readers_cannot_have)
 {
-    static const char *const bad[] = {"a b", "a,b", "a;b", "a{", "a}", "a(", "a)", "a\nb", "a\tb",
-                                      "a=b", ""};
-    fb_error  err;
+    static const char *const bad[] = {"a b", "a,b",  "a;b",  "a{",  "a}", "a(",
+                                      "a)",  "a\nb", "a\tb", "a=b", ""};
+    fb_error                 err;
     fb_column columns[2] = {column_of("id", "int64"), column_of("Id", "string")};
     fb_schema schema = {.columns = columns, .count = 2};
     CHECK_CODE(fb_delta_schema_check_new(&schema, &err), FB_ESCHEMA, &err);
@@ -120,9 +136,10 @@ TEST(a_new_table_refuses_names_that_other_readers_cannot_have)
     CHECK_CODE(fb_delta_schema_check_new(&schema, &err), FB_ESCHEMA, &err);
 }
 
-/* Do rows of one column `name` of `type` fit a table of one column "a" of `delta_type`? */
-static fb_code fits(const char *delta_field, const char *name, const char *type, bool nullable,
-                    fb_error *err)
+/* Do rows of one column `name` of `type` fit a table of one column "a" of `delta_type`?
+ */
+static fb_code fits(const char *delta_field, const char *name, const char *type,
+                    bool nullable, fb_error *err)
 {
     fb_schema table = parse(delta_field);
     fb_column column = column_of(name, type);
@@ -138,24 +155,32 @@ TEST(rows_fit_by_the_type_a_table_keeps_them_as)
     static const struct {
         const char *delta, *ours;
         fb_code     want;
-    } pairs[] = {
-        {"\"long\"", "int64", FB_OK},           {"\"long\"", "uint32", FB_OK},
-        {"\"integer\"", "uint16", FB_OK},       {"\"short\"", "uint8", FB_OK},
-        {"\"decimal(20,0)\"", "uint64", FB_OK}, {"\"decimal(20,1)\"", "uint64", FB_ESCHEMA},
-        {"\"string\"", "uuid", FB_OK},          {"\"string\"", "json", FB_OK},
-        {"\"string\"", "time", FB_OK},          {"\"string\"", "binary", FB_ESCHEMA},
-        {"\"long\"", "int32", FB_ESCHEMA},      {"\"integer\"", "int64", FB_ESCHEMA},
-        {"\"double\"", "float32", FB_ESCHEMA},  {"\"timestamp\"", "timestamp_ntz", FB_ESCHEMA},
-        {"\"decimal(9,2)\"", "decimal(9,2)", FB_OK},
-        {"\"decimal(9,2)\"", "decimal(10,2)", FB_ESCHEMA},
-        {"\"decimal(9,2)\"", "decimal(9,3)", FB_ESCHEMA},
-        {"{\"type\":\"array\",\"elementType\":\"long\",\"containsNull\":true}", "int64",
-         FB_ESCHEMA}};
+    } pairs[] = {{"\"long\"", "int64", FB_OK},
+                 {"\"long\"", "uint32", FB_OK},
+                 {"\"integer\"", "uint16", FB_OK},
+                 {"\"short\"", "uint8", FB_OK},
+                 {"\"decimal(20,0)\"", "uint64", FB_OK},
+                 {"\"decimal(20,1)\"", "uint64", FB_ESCHEMA},
+                 {"\"string\"", "uuid", FB_OK},
+                 {"\"string\"", "json", FB_OK},
+                 {"\"string\"", "time", FB_OK},
+                 {"\"string\"", "binary", FB_ESCHEMA},
+                 {"\"long\"", "int32", FB_ESCHEMA},
+                 {"\"integer\"", "int64", FB_ESCHEMA},
+                 {"\"double\"", "float32", FB_ESCHEMA},
+                 {"\"timestamp\"", "timestamp_ntz", FB_ESCHEMA},
+                 {"\"decimal(9,2)\"", "decimal(9,2)", FB_OK},
+                 {"\"decimal(9,2)\"", "decimal(10,2)", FB_ESCHEMA},
+                 {"\"decimal(9,2)\"", "decimal(9,3)", FB_ESCHEMA},
+                 {"{\"type\":\"array\",\"elementType\":\"long\",\"containsNull\":true}",
+                  "int64", FB_ESCHEMA}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char     text[300];
         fb_error err;
-        snprintf(text, sizeof text, STRUCT("{\"name\":\"a\",\"type\":%s,\"nullable\":true,"
-                                           "\"metadata\":{}}"), pairs[i].delta);
+        snprintf(text, sizeof text,
+                 STRUCT("{\"name\":\"a\",\"type\":%s,\"nullable\":true,"
+                        "\"metadata\":{}}"),
+                 pairs[i].delta);
         CHECK_CODE(fits(text, "a", pairs[i].ours, true, &err), pairs[i].want, &err);
         if (pairs[i].want != FB_OK) CHECK(err.reason == FB_R_P012);
     }
@@ -163,37 +188,40 @@ TEST(rows_fit_by_the_type_a_table_keeps_them_as)
 
 TEST(a_column_that_is_missing_on_either_side_is_named)
 {
-    static const char two[] =
-        STRUCT(FIELD("a", "\"long\"") ",{\"name\":\"b\",\"type\":\"long\",\"nullable\":false,"
-                                      "\"metadata\":{}}");
+    static const char two[] = STRUCT(
+        FIELD("a", "\"long\"") ",{\"name\":\"b\",\"type\":\"long\",\"nullable\":false,"
+                               "\"metadata\":{}}");
     fb_error err;
-    CHECK_CODE(fits(STRUCT(FIELD("a", "\"long\"")), "A", "int64", true, &err), FB_ESCHEMA, &err);
+    CHECK_CODE(fits(STRUCT(FIELD("a", "\"long\"")), "A", "int64", true, &err), FB_ESCHEMA,
+               &err);
     CHECK(err.reason == FB_R_P011);
     CHECK_HAS(err.what, "\"A\"");
     CHECK_CODE(fits(two, "a", "int64", true, &err), FB_ESCHEMA, &err);
     CHECK(err.reason == FB_R_P013);
     CHECK_HAS(err.what, "\"b\"");
-    CHECK_CODE(fits(STRUCT(FIELD("a", "\"long\"") "," FIELD("b", "\"long\"")), "a", "int64", true,
-                    &err),
+    CHECK_CODE(fits(STRUCT(FIELD("a", "\"long\"") "," FIELD("b", "\"long\"")), "a",
+                    "int64", true, &err),
                FB_OK, &err);
-    CHECK_CODE(fits(STRUCT(FIELD("v", "\"void\"")), "v", "int64", true, &err), FB_ESCHEMA, &err);
+    CHECK_CODE(fits(STRUCT(FIELD("v", "\"void\"")), "v", "int64", true, &err), FB_ESCHEMA,
+               &err);
 }
 
 TEST(nested_nulls_must_be_ruled_out_by_the_type)
 {
-    static const char list[] = STRUCT(
-        FIELD("a", "{\"type\":\"array\",\"elementType\":\"long\",\"containsNull\":false}"));
-    static const char inner[] =
-        STRUCT(FIELD("a", "{\"type\":\"struct\",\"fields\":[{\"name\":\"x\",\"type\":\"long\","
-                          "\"nullable\":false,\"metadata\":{}}]}"));
+    static const char list[] = STRUCT(FIELD(
+        "a", "{\"type\":\"array\",\"elementType\":\"long\",\"containsNull\":false}"));
+    static const char inner[] = STRUCT(
+        FIELD("a", "{\"type\":\"struct\",\"fields\":[{\"name\":\"x\",\"type\":\"long\","
+                   "\"nullable\":false,\"metadata\":{}}]}"));
     fb_column element = column_of("element", "int64"), x = column_of("x", "int64");
     fb_column a = {.name = "a", .nullable = true};
     fb_schema rows = {.columns = &a, .count = 1};
     fb_error  err;
     for (int i = 0; i < 2; i++) {
-        fb_schema table = parse(i ? inner : list);
+        fb_schema  table = parse(i ? inner : list);
         fb_column *field = i ? &x : &element;
-        a.type = (fb_type){.kind = i ? FB_KIND_STRUCT : FB_KIND_LIST, .fields = field,
+        a.type = (fb_type){.kind = i ? FB_KIND_STRUCT : FB_KIND_LIST,
+                           .fields = field,
                            .fields_count = 1};
         CHECK_CODE(fb_delta_schema_fits(&table, &rows, &err), FB_ESCHEMA, &err);
         CHECK(err.reason == FB_R_P013);

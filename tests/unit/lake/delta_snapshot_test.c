@@ -48,7 +48,8 @@ TEST(a_file_url_is_a_path)
     CHECK_TEXT(fb_delta_name(table), url);
     fb_delta_close(table);
     table = NULL;
-    CHECK_CODE(fb_delta_open("file://host/x", f.engine, &table, &f.err), FB_EDATA, &f.err);
+    CHECK_CODE(fb_delta_open("file://host/x", f.engine, &table, &f.err), FB_EDATA,
+               &f.err);
     CHECK_CODE(fb_delta_open("file:///x%0", f.engine, &table, &f.err), FB_EDATA, &f.err);
     CHECK_CODE(fb_delta_open("file:///x%00", f.engine, &table, &f.err), FB_EDATA, &f.err);
     fixture_close(&f);
@@ -59,11 +60,16 @@ TEST(the_newest_of_each_kind_counts)
     fixture   f = fixture_open();
     fb_delta *table;
     int64_t   version = 0, updated = 0;
-    fixture_commit(&f, 0, PROTOCOL_1_2 META_ID TXN("a", "5") TXN("b", "1")
-                   "{\"domainMetadata\":{\"domain\":\"d\",\"configuration\":\"1\",\"removed\":false}}\n"
-                   "{\"domainMetadata\":{\"domain\":\"e\",\"configuration\":\"2\",\"removed\":false}}\n");
-    fixture_commit(&f, 1, "{\"txn\":{\"appId\":\"a\",\"version\":9,\"lastUpdated\":77}}\n"
-                          "{\"domainMetadata\":{\"domain\":\"d\",\"configuration\":\"\",\"removed\":true}}\n");
+    fixture_commit(&f, 0,
+                   PROTOCOL_1_2 META_ID TXN("a", "5")
+                       TXN("b", "1") "{\"domainMetadata\":{\"domain\":\"d\","
+                                     "\"configuration\":\"1\",\"removed\":false}}\n"
+                                     "{\"domainMetadata\":{\"domain\":\"e\","
+                                     "\"configuration\":\"2\",\"removed\":false}}\n");
+    fixture_commit(&f, 1,
+                   "{\"txn\":{\"appId\":\"a\",\"version\":9,\"lastUpdated\":77}}\n"
+                   "{\"domainMetadata\":{\"domain\":\"d\",\"configuration\":\"\","
+                   "\"removed\":true}}\n");
     table = fixture_table(&f);
     CHECK_INT(fb_delta_version(table), 1);
     CHECK_TEXT(fb_delta_id(table), "m");
@@ -106,18 +112,25 @@ TEST(holes_cuts_and_missing_parts_of_a_log_are_refused)
 TEST(unknown_actions_and_fields_blank_lines_and_crlf_are_fine)
 {
     fixture f = fixture_open();
-    fixture_commit(&f, 0, "{\"strange\":{\"x\":1}}\r\n\r\n" PROTOCOL_1_2 "\n" META_ID
-                          "{\"commitInfo\":{\"operationParameters\":[1]}}\r\n"
-                          "{\"cdc\":{\"path\":1}}\n");
+    fixture_commit(&f, 0,
+                   "{\"strange\":{\"x\":1}}\r\n\r\n" PROTOCOL_1_2 "\n" META_ID
+                   "{\"commitInfo\":{\"operationParameters\":[1]}}\r\n"
+                   "{\"cdc\":{\"path\":1}}\n");
     check_version(&f, 0);
     fixture_close(&f);
 }
 
 TEST(a_wrong_torn_or_missing_hint_is_passed_over)
 {
-    static const char *const hints[] = {"{\"version\":1", "", "{}", "{\"version\":\"1\"}", "[1]",
-                                        "{\"version\":1}", "{\"version\":99}", "{\"version\":-5}"};
-    fixture f = fixture_open();
+    static const char *const hints[] = {"{\"version\":1",
+                                        "",
+                                        "{}",
+                                        "{\"version\":\"1\"}",
+                                        "[1]",
+                                        "{\"version\":1}",
+                                        "{\"version\":99}",
+                                        "{\"version\":-5}"};
+    fixture                  f = fixture_open();
     fixture_commit(&f, 0, PROTOCOL_1_2 META_ID);
     fixture_commit(&f, 1, TXN("a", "1"));
     fixture_commit(&f, 2, TXN("a", "2"));
@@ -149,17 +162,17 @@ TEST(a_table_stands_on_its_checkpoint_when_the_commits_before_it_are_gone)
     fb_delta       *table = fixture_table(&f);
     char            key[FB_LOG_KEY];
     for (int i = 0; i <= 10; i++)
-        CHECK_CODE(fixture_append(&f, table, 3, "app", i ? i : -1, i + 1, &result), FB_OK, &f.err);
+        CHECK_CODE(fixture_append(&f, table, 3, MOVE("app", i ? i : -1, i + 1), &result),
+                   FB_OK, &f.err);
     CHECK_CODE(fb_delta_checkpoint_if_due(table, NULL, &f.err), FB_OK, &f.err);
-    CHECK_CODE(fixture_append(&f, table, 3, "app", 11, 12, &result), FB_OK, &f.err);
+    CHECK_CODE(fixture_append(&f, table, 3, MOVE("app", 11, 12), &result), FB_OK, &f.err);
     fb_delta_close(table);
-    for (int i = 0; i <= 10; i++)
-        fixture_remove(&f, fb_log_commit_key(i, key));
+    for (int i = 0; i <= 10; i++) fixture_remove(&f, fb_log_commit_key(i, key));
     table = fixture_table(&f);
     CHECK_INT(fb_delta_version(table), 11);
     CHECK(fb_delta_txn_find(table, "app", &version, NULL));
     CHECK_INT(version, 12);
-    CHECK_CODE(fixture_append(&f, table, 3, "app", 12, 13, &result), FB_OK, &f.err);
+    CHECK_CODE(fixture_append(&f, table, 3, MOVE("app", 12, 13), &result), FB_OK, &f.err);
     fb_delta_close(table);
     CHECK_INT(fixture_rows(&f), 39);
     fixture_remove(&f, fb_log_commit_key(11, key));
@@ -169,9 +182,9 @@ TEST(a_table_stands_on_its_checkpoint_when_the_commits_before_it_are_gone)
 
 TEST(a_refresh_reads_what_came_since_and_notices_a_table_made_anew)
 {
-    fixture   f = fixture_open();
-    int64_t   version = 0;
-    char      key[FB_LOG_KEY];
+    fixture f = fixture_open();
+    int64_t version = 0;
+    char    key[FB_LOG_KEY];
     fixture_commit(&f, 0, PROTOCOL_1_2 META_ID);
     fb_delta *table = fixture_table(&f);
     CHECK_CODE(fb_delta_refresh(table, &f.err), FB_OK, &f.err);
@@ -187,8 +200,7 @@ TEST(a_refresh_reads_what_came_since_and_notices_a_table_made_anew)
     CHECK_INT(fb_delta_version(table), 2); // a version is applied whole or not at all
     CHECK(fb_delta_txn_find(table, "a", &version, NULL) && version == 2);
 
-    for (int i = 0; i <= 3; i++)
-        fixture_remove(&f, fb_log_commit_key(i, key));
+    for (int i = 0; i <= 3; i++) fixture_remove(&f, fb_log_commit_key(i, key));
     CHECK_CODE(fb_delta_refresh(table, &f.err), FB_OK, &f.err);
     CHECK(!fb_delta_exists(table));
     fixture_commit(&f, 0, PROTOCOL_1_2 META_ID);
@@ -214,11 +226,12 @@ TEST(properties_and_retention_are_told)
 {
     fixture   f = fixture_open();
     fb_delta *table;
-    fixture_commit(&f, 0,
-                   PROTOCOL_1_2
-                   "{\"metaData\":{\"id\":\"m\",\"format\":{},\"schemaString\":\"{\\\"type\\\":"
-                   "\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":"
-                   "{\"delta.setTransactionRetentionDuration\":\"interval 2 days\"}}}\n");
+    fixture_commit(
+        &f, 0,
+        PROTOCOL_1_2
+        "{\"metaData\":{\"id\":\"m\",\"format\":{},\"schemaString\":\"{\\\"type\\\":"
+        "\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":"
+        "{\"delta.setTransactionRetentionDuration\":\"interval 2 days\"}}}\n");
     table = fixture_table(&f);
     CHECK_INT(fb_delta_txn_retention_ms(table), 2 * 86400000);
     CHECK(fb_delta_property(table, "delta.other") == NULL);

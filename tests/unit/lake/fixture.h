@@ -65,7 +65,8 @@ __attribute__((unused)) static void fixture_arm(const char *failpoint)
 }
 
 /** Put a file of the table, "_delta_log/..." */
-__attribute__((unused)) static void fixture_put(fixture *f, const char *key, const char *text)
+__attribute__((unused)) static void fixture_put(fixture *f, const char *key,
+                                                const char *text)
 {
     fb_store *store;
     CHECK_CODE(fb_store_local_open(f->path, &store, &f->err), FB_OK, &f->err);
@@ -73,7 +74,8 @@ __attribute__((unused)) static void fixture_put(fixture *f, const char *key, con
     store->ops->close(store);
 }
 
-__attribute__((unused)) static void fixture_commit(fixture *f, int64_t version, const char *text)
+__attribute__((unused)) static void fixture_commit(fixture *f, int64_t version,
+                                                   const char *text)
 {
     char key[FB_LOG_KEY];
     fixture_put(f, fb_log_commit_key(version, key), text);
@@ -116,33 +118,43 @@ __attribute__((unused)) static fb_column column_of(const char *name, const char 
 
 /** Write the rows of `query` as one data file. */
 __attribute__((unused)) static void fixture_write(fixture *f, fb_delta *table,
-                                                  const fb_schema *schema, const char *query,
-                                                  fb_delta_adds *adds)
+                                                  const fb_schema *schema,
+                                                  const char *query, fb_delta_adds *adds)
 {
     fb_buf        sql;
     duckdb_result result;
     char          path[FB_MAX_PATH];
     fb_buf_init(&sql, 1 << 20);
-    CHECK_CODE(fb_delta_copy_sql(table, schema, query, &sql, path, &f->err), FB_OK, &f->err);
-    CHECK_CODE(fb_engine_query(f->engine, fb_buf_text(&sql), &result, &f->err), FB_OK, &f->err);
-    CHECK_CODE(fb_delta_adds_from_copy(table, schema, &result, adds, &f->err), FB_OK, &f->err);
+    CHECK_CODE(fb_delta_copy_sql(table, schema, query, &sql, path, &f->err), FB_OK,
+               &f->err);
+    CHECK_CODE(fb_engine_query(f->engine, fb_buf_text(&sql), &result, &f->err), FB_OK,
+               &f->err);
+    CHECK_CODE(fb_delta_adds_from_copy(table, schema, &result, adds, &f->err), FB_OK,
+               &f->err);
     duckdb_destroy_result(&result);
     fb_buf_clear(&sql);
 }
 
-/** A table of one column "id" of int64: one more version with `rows` rows, and `app` moved
- * from `expected` to `next` unless it is NULL. */
-__attribute__((unused)) static fb_code fixture_append(fixture *f, fb_delta *table, int rows,
-                                                      const char *app, int64_t expected,
-                                                      int64_t next, fb_delta_result *result)
+/** A position of fixture_append(); STAY moves none. */
+#define MOVE(app, from, to)                                                              \
+    ((fb_delta_txn){.app_id = (app), .expected = (from), .next = (to)})
+#define STAY ((fb_delta_txn){.app_id = NULL})
+
+/** A table of one column "id" of int64: one more version with `rows` rows, and a position
+ * moved. */
+__attribute__((unused)) static fb_code fixture_append(fixture *f, fb_delta *table,
+                                                      int rows, fb_delta_txn txn,
+                                                      fb_delta_result *result)
 {
     char            query[80];
     fb_column       id = column_of("id", "int64");
     fb_schema       schema = {.columns = &id, .count = 1};
     fb_delta_adds   adds;
-    fb_delta_txn    txn = {.app_id = app, .expected = expected, .next = next};
-    fb_delta_commit commit = {.schema = &schema, .adds = &adds, .txns = &txn,
-                              .txns_count = app ? 1 : 0, .deadline_ms = 2000};
+    fb_delta_commit commit = {.schema = &schema,
+                              .adds = &adds,
+                              .txns = &txn,
+                              .txns_count = txn.app_id ? 1 : 0,
+                              .deadline_ms = 2000};
     fb_delta_adds_init(&adds);
     snprintf(query, sizeof query, "(SELECT range AS id FROM range(%d))", rows);
     fixture_write(f, table, &schema, query, &adds);
@@ -178,9 +190,10 @@ __attribute__((unused)) static int64_t fixture_rows(fixture *f)
 
 #define PROTOCOL_1_2 "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n"
 #define META_ID                                                                          \
-    "{\"metaData\":{\"id\":\"m\",\"format\":{\"provider\":\"parquet\",\"options\":{}},"    \
-    "\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[{\\\"name\\\":"      \
-    "\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}}]}\"," \
+    "{\"metaData\":{\"id\":\"m\",\"format\":{\"provider\":\"parquet\",\"options\":{}},"  \
+    "\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[{\\\"name\\\":"     \
+    "\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}}]}"  \
+    "\","                                                                                \
     "\"partitionColumns\":[],\"configuration\":{},\"createdTime\":1}}\n"
 
 #endif

@@ -1,4 +1,5 @@
-/* store_local_test.c - one disk, put-if-absent, and what a crash or a lost answer leaves. */
+/* store_local_test.c - one disk, put-if-absent, and what a crash or a lost answer
+ * leaves. */
 #include "fixture.h"
 
 #include <sys/stat.h>
@@ -33,8 +34,8 @@ static fb_code count_name(void *context, const char *name, fb_error *err)
 static int count_names(fixture *f, fb_store *store)
 {
     int count = 0;
-    CHECK_CODE(store->ops->list(store, "_delta_log", "", count_name, &count, &f->err), FB_OK,
-               &f->err);
+    CHECK_CODE(store->ops->list(store, "_delta_log", "", count_name, &count, &f->err),
+               FB_OK, &f->err);
     return count;
 }
 
@@ -96,6 +97,25 @@ TEST(a_failure_behind_the_link_is_an_unknown_outcome)
     }
 }
 
+TEST(without_hard_links_a_rename_that_replaces_nothing_does_the_same)
+{
+    fixture   f = fixture_open();
+    fb_store *store = open_store(&f);
+    fixture_arm("store.put_new.link:error=EACCES:*");
+    CHECK_CODE(put_new(&f, store, "first"), FB_OK, &f.err);
+    CHECK_CODE(put_new(&f, store, "second"), FB_ECONFLICT, &f.err);
+    CHECK(f.err.reason == FB_R_F005);
+    check_content(&f, "_delta_log/a.json", "first");
+    CHECK_INT(count_names(&f, store), 1);
+    fixture_remove(&f, "_delta_log/a.json");
+    fixture_arm("store.put_new.link:error=EACCES,store.put_new.rename:error=EACCES");
+    CHECK_CODE(put_new(&f, store, "third"), FB_EUNSUPPORTED, &f.err);
+    CHECK(f.err.reason == FB_R_S003);
+    CHECK_INT(count_names(&f, store), 0);
+    store->ops->close(store);
+    fixture_close(&f);
+}
+
 TEST(a_torn_write_is_never_seen_under_the_name)
 {
     fixture f = fixture_open();
@@ -113,10 +133,10 @@ TEST(a_torn_write_is_never_seen_under_the_name)
 
 TEST(paths_that_would_leave_the_folder_are_refused)
 {
-    static const char *const bad[] = {"", "/etc/passwd", "..", "../x", "a/../b", "a//b", "a/",
-                                      ".", "./a", "a/."};
-    fixture   f = fixture_open();
-    fb_store *store = open_store(&f);
+    static const char *const bad[] = {"",     "/etc/passwd", "..", "../x", "a/../b",
+                                      "a//b", "a/",          ".",  "./a",  "a/."};
+    fixture                  f = fixture_open();
+    fb_store                *store = open_store(&f);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         fb_buf text;
         fb_buf_init(&text, 100);
@@ -149,13 +169,15 @@ TEST(names_are_listed_in_the_order_of_their_bytes_behind_the_given_one)
     fixture   f = fixture_open();
     fb_store *store = open_store(&f);
     seen      s = {.size = 0};
-    CHECK_CODE(store->ops->list(store, "_delta_log", "", add_seen, &s, &f.err), FB_OK, &f.err);
+    CHECK_CODE(store->ops->list(store, "_delta_log", "", add_seen, &s, &f.err), FB_OK,
+               &f.err);
     CHECK_INT(s.size, 0); // a folder that is not there has no names
     fixture_put(&f, "_delta_log/2.json", "");
     fixture_put(&f, "_delta_log/10.json", "");
     fixture_put(&f, "_delta_log/_last", "");
     fixture_put(&f, "_delta_log/1.json", "");
-    CHECK_CODE(store->ops->list(store, "_delta_log", "1.json", add_seen, &s, &f.err), FB_OK, &f.err);
+    CHECK_CODE(store->ops->list(store, "_delta_log", "1.json", add_seen, &s, &f.err),
+               FB_OK, &f.err);
     CHECK_TEXT(s.text, "10.json 2.json _last ");
     store->ops->close(store);
     fixture_close(&f);
@@ -168,9 +190,11 @@ TEST(a_file_that_is_not_there_and_one_that_is_too_large_have_their_own_codes)
     fb_buf    text;
     int64_t   size, modified_ms;
     fb_buf_init(&text, 3);
-    CHECK_CODE(store->ops->get(store, "_delta_log/a", &text, &f.err), FB_EMISSING, &f.err);
+    CHECK_CODE(store->ops->get(store, "_delta_log/a", &text, &f.err), FB_EMISSING,
+               &f.err);
     CHECK(f.err.reason == FB_R_S002);
-    CHECK_CODE(store->ops->size(store, "a", &size, &modified_ms, &f.err), FB_EMISSING, &f.err);
+    CHECK_CODE(store->ops->size(store, "a", &size, &modified_ms, &f.err), FB_EMISSING,
+               &f.err);
     CHECK_CODE(store->ops->remove(store, "a", &f.err), FB_OK, &f.err);
     fixture_put(&f, "a", "four");
     CHECK_CODE(store->ops->get(store, "a", &text, &f.err), FB_EMEMORY, &f.err);
