@@ -77,7 +77,7 @@ def environment(**more):
     return {**os.environ, **cases_are, **more}
 
 
-def last_lines(text, count=60):
+def last_lines(text, count=40):
     return "\n".join(text.rstrip().splitlines()[-count:])
 
 

@@ -17,7 +17,6 @@ typedef struct fb_flag {
     const char *name;        ///< "max-messages"; a table ends at NULL
     char        letter;      ///< 'X' for -X; 0 for none
     bool        is_optional; ///< the argument may be left out; it is given as --name=N
-    bool        is_hidden;   ///< not in the help: for our own build
     const char *argument;    ///< "N"; NULL: a switch
     const char *choices; ///< "auto bar none": what the argument may be; NULL: anything
     const char *key;     ///< the key of a pipeline that it overrides, or NULL
@@ -102,12 +101,13 @@ void fb_usage_print_command(const fb_command *command,
                             FILE             *to);   ///< forebay COMMAND --help
 void fb_usage_write_reference(FILE *to); ///< docs/reference/commands.md
 
+enum { FB_MAX_WORD = 32 }; ///< bytes of a word in a list, with its NUL
+
 /** Does a space-separated list hold `word`? */
 bool fb_words_have(const char *words, const char *word);
 
-/** Offer each word of a space-separated list, of at most FB_MAX_WORD bytes. `room` keeps the
- * best one. @return the nearest, in `room`, or NULL */
-enum { FB_MAX_WORD = 32 };
+/** The word of a space-separated list that was probably meant.
+ * @return it, in `room`; NULL when none is near enough */
 const char *fb_words_nearest(const char *words, const char *wanted,
                              char room[FB_MAX_WORD]);
 

@@ -13,8 +13,7 @@ static void each_flag(const fb_command *command, void (*print)(const fb_flag *, 
 {
     const fb_flag_group *group = command ? command->groups : fb_global_flags;
     for (; group && group->title; group++)
-        for (const fb_flag *flag = group->flags; flag->name; flag++)
-            if (!flag->is_hidden) print(flag, to);
+        for (const fb_flag *flag = group->flags; flag->name; flag++) print(flag, to);
 }
 
 static bool is_path(const fb_flag *flag)
@@ -187,7 +186,6 @@ static void write_fish(FILE *to)
         for (const fb_flag_group *group = command->groups; group && group->title;
              group++) {
             for (const fb_flag *flag = group->flags; flag->name; flag++) {
-                if (flag->is_hidden) continue;
                 fprintf(to, "complete -c forebay -n '__fish_seen_subcommand_from %s'",
                         command->name);
                 fish_rest(flag, to);

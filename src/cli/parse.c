@@ -79,7 +79,7 @@ static const fb_flag *find_in(const fb_flag_group *groups, const char *name, cha
         for (const fb_flag *flag = groups->flags; flag->name; flag++) {
             if (name ? strcmp(flag->name, name) == 0 : flag->letter == letter)
                 return flag;
-            if (near && !flag->is_hidden) fb_nearest_offer(near, flag->name);
+            if (near) fb_nearest_offer(near, flag->name);
         }
     }
     return NULL;

@@ -45,7 +45,7 @@ static void print_groups(const fb_flag_group *groups, FILE *to)
     for (; groups && groups->title; groups++) {
         fprintf(to, "\n%s\n", groups->title);
         for (const fb_flag *flag = groups->flags; flag->name; flag++)
-            if (!flag->is_hidden) print_flag(flag, to);
+            print_flag(flag, to);
     }
 }
 
@@ -103,7 +103,6 @@ static void write_flags(const fb_flag_group *groups, FILE *to)
         fprintf(to, "\n%s\n\n", groups->title);
         for (const fb_flag *flag = groups->flags; flag->name; flag++) {
             char name[80];
-            if (flag->is_hidden) continue;
             write_name(flag, name, sizeof name);
             fprintf(to, "- `%s`: ", name + strspn(name, " "));
             for (const char *at = flag->help; *at; at++)

@@ -110,7 +110,8 @@ fb_code fb_delta_copy_sql(fb_delta *table, const fb_schema *schema, const char *
                   codecs[codec].sql, format && format[0] == '2' ? "V2" : "V1");
     if (table->files.row_group_rows > 0)
         fb_buf_printf(sql, ", ROW_GROUP_SIZE %" PRId64, table->files.row_group_rows);
-    fb_buf_printf(sql, ", DICTIONARY_SIZE_LIMIT %d, RETURN_STATS)", DICTIONARY_VALUES);
+    fb_buf_printf(sql, ", DICTIONARY_SIZE_LIMIT %d, WRITE_BLOOM_FILTER false, RETURN_STATS)",
+                  DICTIONARY_VALUES);
     FB_TRY(fb_buf_check(sql, "a query", err));
 out:
     return code;

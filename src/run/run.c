@@ -97,6 +97,13 @@ static fb_code try_until_done(const fb_document *document, const fb_pipeline *pi
     }
 }
 
+/* Whoever failed first may not have known what a reader has to know. */
+static void say_the_rest(fb_error *err)
+{
+    if (!err->state[0]) fb_error_state(err, "nothing was read and nothing was changed");
+    if (!err->hint[0]) fb_error_hint(err, "%s", fb_reason_advice(err->reason));
+}
+
 static void settle_status(const fb_run_options *options, fb_report *report, fb_code *code,
                           fb_error *err)
 {
@@ -160,6 +167,7 @@ fb_code fb_run(const fb_document *document, const fb_pipeline *pipeline,
     FB_TRY(try_until_done(document, pipeline, options, report, err));
 out:
     report->finished_us = fb_now_us();
+    if (code != FB_OK) say_the_rest(err);
     settle_status(options, report, &code, err);
     log_end(report);
     if (!options->is_dry && fb_report_keep(report, document, &not_kept) != FB_OK)

@@ -6,6 +6,8 @@
 #include "run/scan.h"
 
 #include "base/alloc.h"
+#include "base/buf.h"
+#include "base/text.h"
 #include "schema/logical.h"
 #include "source/kafka_options.h"
 
@@ -41,6 +43,8 @@ static void end(void *context, void *memory)
 {
     fb_window_scan *s = context;
     worker         *w = memory;
+    /* Out of memory, the engine throws past fill(), which then has given nothing back. */
+    if (w->slice.count > 0) s->options.source.release(s->options.source.self, &w->slice);
     pthread_mutex_lock(&s->lock);
     for (int32_t p = 0; w->counted && p < s->options.partitions_max; p++) {
         s->totals[p].written += w->counted[p].written;
@@ -83,8 +87,10 @@ static void judge(const fb_window_scan *s, const fb_record *record, const unsign
                   fb_refusals *refusals)
 {
     const fb_schema *schema = s->options.decoded;
-    if (!record->value && s->options.rejects_tombstones)
+    if (!record->value && s->options.rejects_tombstones) {
+        refusals->is_undecodable = true; // not kept as a row, whatever the severity
         fb_refuse(refusals, FB_REFUSAL_TOMBSTONE, NULL, NULL, 0);
+    }
     if (refusals->is_undecodable) return;
     for (size_t i = 0; i < schema->count; i++) {
         if (schema->columns[i].nullable || states[i] > FB_CELL_NULL) continue;
@@ -101,6 +107,34 @@ static void put_bytes(fb_vector *v, idx_t row, const char *bytes, size_t size)
         fb_vector_set_null(v, row);
 }
 
+/* A header's name is any bytes; what is not UTF-8 in it becomes U+FFFD. */
+static void put_name(fb_vector *v, idx_t row, const char *name)
+{
+    size_t size = strlen(name);
+    fb_buf mended;
+    if (fb_utf8_valid(name, size)) {
+        fb_vector_put_text(v, row, name, size);
+        return;
+    }
+    fb_buf_init(&mended, 3 * size);
+    for (size_t i = 0, length; i < size; i += length ? length : 1) {
+        length = fb_utf8_length(name + i, size - i);
+        if (length > 0)
+            fb_buf_add(&mended, name + i, length);
+        else
+            fb_buf_add_text(&mended, "\xef\xbf\xbd");
+    }
+    fb_vector_put_text(v, row, fb_buf_text(&mended), mended.size);
+    fb_buf_clear(&mended);
+}
+
+/* A child of the list's struct, as it is now: it moves when it grows. */
+static fb_vector header_field(duckdb_vector child, idx_t index)
+{
+    duckdb_vector field = duckdb_struct_vector_get_child(child, index);
+    return (fb_vector){.vector = field, .validity = duckdb_vector_get_validity(field)};
+}
+
 /* list<struct<key string, value binary>>, in the record's order, repeats included. */
 static void put_headers(const fb_source *source, fb_vector *v, idx_t row, const fb_record *record)
 {
@@ -112,10 +146,9 @@ static void put_headers(const fb_source *source, fb_vector *v, idx_t row, const 
     duckdb_list_vector_reserve(v->vector, first + n);
     duckdb_list_vector_set_size(v->vector, first + n);
     duckdb_vector child = duckdb_list_vector_get_child(v->vector);
-    fb_vector     key = {.vector = duckdb_struct_vector_get_child(child, 0)};
-    fb_vector     value = {.vector = duckdb_struct_vector_get_child(child, 1)};
+    fb_vector     key = header_field(child, 0), value = header_field(child, 1);
     for (idx_t i = 0; i < n && source->header(source->self, record, (size_t)i, &h); i++) {
-        fb_vector_put_text(&key, first + i, h.name, strlen(h.name));
+        put_name(&key, first + i, h.name);
         put_bytes(&value, first + i, h.value, h.size);
     }
     entry.offset = first;
@@ -189,6 +222,13 @@ out:
     return code;
 }
 
+static void attach(worker *w, duckdb_data_chunk chunk)
+{
+    for (idx_t i = 0; i < w->projected_count; i++)
+        if (w->projected[i] < w->scan->options.schema->count)
+            fb_vector_attach(&w->vectors[w->projected[i]], chunk, i);
+}
+
 static fb_code fill(void *context, void *memory, duckdb_data_chunk chunk, idx_t *rows, fb_error *err)
 {
     fb_window_scan *s = context;
@@ -196,18 +236,18 @@ static fb_code fill(void *context, void *memory, duckdb_data_chunk chunk, idx_t 
     fb_code         code = FB_OK;
     fb_source      *source = &s->options.source;
 
-    for (idx_t i = 0; i < w->projected_count; i++)
-        if (w->projected[i] < s->options.schema->count)
-            fb_vector_attach(&w->vectors[w->projected[i]], chunk, i);
+    attach(w, chunk);
     *rows = 0;
-    while (code == FB_OK && *rows == 0) {
+    for (;;) {
         code = source->take(source->self, &w->slice, err);
         if (code != FB_OK || w->slice.count == 0) return code;
         for (size_t i = 0; code == FB_OK && i < w->slice.count; i++)
             code = add_record(w, &w->slice.records[i], rows, err);
         source->release(source->self, &w->slice);
+        if (code != FB_OK || *rows > 0) return code;
+        duckdb_data_chunk_reset(chunk); // it still holds the texts of all that was refused
+        attach(w, chunk);
     }
-    return code;
 }
 
 fb_code fb_window_scan_open(const fb_window_scan_options *options, fb_engine *engine,
@@ -217,10 +257,10 @@ fb_code fb_window_scan_open(const fb_window_scan_options *options, fb_engine *en
     size_t          count = options->schema->count;
     fb_window_scan *s = fb_alloc(sizeof *s);
     fb_scan_column *columns = fb_alloc(count * sizeof *columns);
+    if (s) pthread_mutex_init(&s->lock, NULL);
     if (s) s->totals = fb_alloc((size_t)options->partitions_max * sizeof *s->totals);
     if (!s || !columns || !s->totals) FB_TRY(fb_fail_memory(err, "a scan"));
     s->options = *options;
-    pthread_mutex_init(&s->lock, NULL);
     s->scan = (fb_scan){FB_SCAN_NAME, s, options->workers, begin, fill, end};
     for (size_t i = 0; i < count; i++)
         columns[i] = (fb_scan_column){options->schema->columns[i].name,
@@ -249,7 +289,7 @@ int64_t fb_window_scan_warned(const fb_window_scan *scan) { return atomic_load(&
 void fb_window_scan_free(fb_window_scan *scan)
 {
     if (!scan) return;
-    if (scan->totals) pthread_mutex_destroy(&scan->lock);
+    pthread_mutex_destroy(&scan->lock);
     fb_free(scan->totals);
     fb_free(scan);
 }

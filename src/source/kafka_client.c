@@ -6,12 +6,15 @@
 #include "source/kafka_client.h"
 
 #include "base/log.h"
+#include "base/time.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MAX_QUEUE INT64_C(2097151) // kB, the most that librdkafka takes
+
+enum { SUSPECT_MS = 1500, SHORT_MS = 1000 };
 
 typedef struct property {
     const char *name, *value;
@@ -33,7 +36,7 @@ static const property fixed[] = {
 static const property preset[] = {
     {"client.id", "forebay"},
     {"socket.keepalive.enable", "true"},
-    {"log.connection.close", "false"},
+    {"log.connection.close", "true"}, // note_suspect() learns from it
     {"reconnect.backoff.max.ms", "1000"},
     {"fetch.wait.max.ms", "100"},
     {"fetch.error.backoff.ms", "50"},
@@ -64,7 +67,7 @@ void fb_kafka_trouble_reset(fb_kafka_trouble *trouble)
 {
     pthread_mutex_lock(&trouble->lock);
     trouble->all_down = false;
-    trouble->worst = RD_KAFKA_RESP_ERR_NO_ERROR;
+    trouble->worst = trouble->suspect = RD_KAFKA_RESP_ERR_NO_ERROR;
     trouble->text[0] = '\0';
     pthread_mutex_unlock(&trouble->lock);
 }
@@ -79,6 +82,41 @@ static int weight(rd_kafka_resp_err_t code)
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN: return 0;
     default: return 1;
     }
+}
+
+/* "... (after 3ms in state UP)" */
+static bool was_up_shortly(const char *reason)
+{
+    const char *after = strstr(reason, "(after ");
+    int         ms;
+    return after && sscanf(after, "(after %dms in state UP", &ms) == 1 &&
+           strstr(after, "in state UP") && ms < SHORT_MS;
+}
+
+/* A port that speaks another protocol than ours ends each connection early, and no broker
+ * says why.  A broker that goes down does so, too, but cannot be connected to afterwards. */
+static void note_suspect(fb_kafka_trouble *t, const char *reason)
+{
+    bool                is_sasl = t->protocol == FB_KAFKA_SASL_PLAINTEXT ||
+                                  t->protocol == FB_KAFKA_SASL_SSL;
+    bool                is_plain = t->protocol != FB_KAFKA_SSL && t->protocol != FB_KAFKA_SASL_SSL;
+    rd_kafka_resp_err_t now = RD_KAFKA_RESP_ERR_NO_ERROR;
+    bool                is_gone = strstr(reason, "Connect to") != NULL;
+    if (strstr(reason, "PLAINTEXT broker listener")) now = RD_KAFKA_RESP_ERR__SSL;
+    else if (!strstr(reason, "Disconnected")) now = RD_KAFKA_RESP_ERR_NO_ERROR;
+    else if (is_plain && strstr(reason, "APIVERSION_QUERY")) now = RD_KAFKA_RESP_ERR__SSL;
+    else if (!is_sasl && was_up_shortly(reason)) now = RD_KAFKA_RESP_ERR__AUTHENTICATION;
+    pthread_mutex_lock(&t->lock);
+    if (is_gone) t->suspect = RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (now != RD_KAFKA_RESP_ERR_NO_ERROR && now != t->suspect) {
+        t->suspect = now;
+        t->suspect_ms = fb_mono_ms();
+        snprintf(t->text, sizeof t->text, "%s (%s)", reason,
+                 now == RD_KAFKA_RESP_ERR__AUTHENTICATION ? "the port seems to ask for a login"
+                 : is_plain                               ? "the port seems to speak TLS"
+                                                          : "the port seems not to speak TLS");
+    }
+    pthread_mutex_unlock(&t->lock);
 }
 
 static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
@@ -99,8 +137,10 @@ static void on_error(rd_kafka_t *client, int code, const char *reason, void *opa
 
 static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
 {
-    (void)client;
-    (void)level; // what matters to a user comes as an error as well
+    (void)level; // what matters to a user comes as an error as well, but for this
+    const char *behind_thread = strstr(text, "]: ");
+    if (client && strcmp(facility, "FAIL") == 0)
+        note_suspect(rd_kafka_opaque(client), behind_thread ? behind_thread + 3 : text);
     fb_log(FB_LOG_DEBUG, "kafka_client", "%s: %s", facility, text);
 }
 
@@ -183,6 +223,8 @@ static fb_code make_conf(const fb_kafka *kafka, int64_t queue_bytes, rd_kafka_co
     if (source->use != &source->own)
         FB_TRY(set_pairs(conf, source->own.options, source->own.options_count, err));
     FB_TRY(set(conf, "group.id", kafka->group, err));
+    /* No group is joined, but closing waits this long for a commit without an answer. */
+    FB_TRY(set(conf, "session.timeout.ms", "1000", err));
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         FB_TRY(set(conf, fixed[i].name, fixed[i].value, err));
 out:
@@ -199,6 +241,7 @@ fb_code fb_kafka_client_new(const fb_kafka *kafka, fb_kafka_trouble *trouble, in
         rd_kafka_conf_destroy(conf);
         return code;
     }
+    trouble->protocol = kafka->source->use->security_protocol;
     rd_kafka_conf_set_opaque(conf, trouble);
     rd_kafka_conf_set_error_cb(conf, on_error);
     rd_kafka_conf_set_log_cb(conf, on_log);
@@ -218,7 +261,8 @@ static fb_code fail_trouble(const fb_kafka *kafka, rd_kafka_resp_err_t worst, co
     const char *brokers = kafka->source->use->bootstrap_servers;
     if (worst == RD_KAFKA_RESP_ERR__AUTHENTICATION) {
         fb_error_set(err, FB_R_K002, "%s refused the credentials: %s", brokers, text);
-        fb_error_hint(err, "check sasl_mechanism, sasl_username and what sasl_password refers to");
+        fb_error_hint(err, "check security_protocol, sasl_mechanism, sasl_username and what "
+                           "sasl_password refers to");
         return FB_EAUTH;
     }
     if (worst == RD_KAFKA_RESP_ERR__SSL) {
@@ -241,6 +285,9 @@ fb_code fb_kafka_check_trouble(fb_kafka *kafka, fb_error *err)
     char                text[sizeof trouble->text];
     pthread_mutex_lock(&trouble->lock);
     worst = trouble->worst;
+    if (trouble->suspect && weight(worst) < weight(trouble->suspect) &&
+        fb_mono_ms() - trouble->suspect_ms >= SUSPECT_MS)
+        worst = trouble->suspect;
     memcpy(text, trouble->text, sizeof text);
     pthread_mutex_unlock(&trouble->lock);
     if (weight(worst) < weight(RD_KAFKA_RESP_ERR__SSL)) return FB_OK;

@@ -15,6 +15,10 @@ typedef struct fb_kafka_trouble {
     rd_kafka_resp_err_t worst; ///< AUTHENTICATION, SSL and RESOLVE outweigh the rest
     char                text[512];
     bool                all_down; ///< until a broker answers again
+    int                 protocol; ///< security_protocol of the client
+    rd_kafka_resp_err_t suspect;  ///< the port seems to speak another protocol: SSL or
+                                  ///< AUTHENTICATION, when it goes on from `suspect_ms`
+    int64_t             suspect_ms;
 } fb_kafka_trouble;
 
 struct fb_kafka {

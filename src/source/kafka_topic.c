@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    TURN_MS = 200,     ///< of a wait, after which refusals are looked for
+    TURN_MS = 100,     ///< of a wait, after which refusals are looked for
     PAUSE_MS = 50,     ///< before the same is asked again
     UNKNOWN_MS = 500,  ///< a topic that a restarted broker does not know may still exist
     ID_MS = 2000,      ///< to ask for the topic's id, which is not needed to read
@@ -250,21 +250,26 @@ static rd_kafka_resp_err_t query_offsets(fb_kafka *kafka, fb_kafka_topic *topic,
     return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-/* Ask for one kind of offset of all partitions until the deadline, while trouble passes. */
-static fb_code ask_offsets(fb_kafka *kafka, fb_kafka_topic *topic, answer which, int64_t deadline,
-                           fb_error *err)
+/* Ask for all offsets of all partitions until the deadline, while trouble passes. */
+static fb_code ask_offsets(fb_kafka *kafka, fb_kafka_topic *topic, int64_t deadline, fb_error *err)
 {
-    for (;;) {
+    for (int which = LOW; which <= HIGH;) {
         rd_kafka_resp_err_t said = RD_KAFKA_RESP_ERR_NO_ERROR;
-        fb_code             code = list_offsets(kafka, topic, which, deadline, &said, err);
+        fb_code code = list_offsets(kafka, topic, (answer)which, deadline, &said, err);
         if (code != FB_OK) return code;
-        if (said == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
+        if (said == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE) {
             said = query_offsets(kafka, topic, deadline);
-        if (said == RD_KAFKA_RESP_ERR_NO_ERROR) return FB_OK;
+            if (said == RD_KAFKA_RESP_ERR_NO_ERROR) return FB_OK;
+        }
+        if (said == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            which++;
+            continue;
+        }
         if (!fb_kafka_is_passing(said) || fb_mono_ms() + PAUSE_MS >= deadline)
             return fb_kafka_fail(kafka, said, "ask for offsets", err);
         fb_sleep_ms(PAUSE_MS);
     }
+    return FB_OK;
 }
 
 static void take_topic_id(const rd_kafka_DescribeTopics_result_t *result, fb_kafka_topic *topic)
@@ -277,25 +282,36 @@ static void take_topic_id(const rd_kafka_DescribeTopics_result_t *result, fb_kaf
         snprintf(topic->id, sizeof topic->id, "%s", rd_kafka_Uuid_base64str(id));
 }
 
+/* Ask once for the topic's id. @return whether asking again may help */
+static bool ask_id_once(fb_kafka *kafka, int64_t deadline, fb_kafka_topic *topic)
+{
+    fb_error                    ignored;
+    const char                 *name[] = {kafka->source->topic};
+    rd_kafka_resp_err_t         said = RD_KAFKA_RESP_ERR_NO_ERROR;
+    rd_kafka_queue_t           *queue = rd_kafka_queue_new(kafka->client);
+    rd_kafka_TopicCollection_t *topics = rd_kafka_TopicCollection_of_topic_names(name, 1);
+    rd_kafka_AdminOptions_t    *options =
+        admin_options(kafka, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, deadline);
+    rd_kafka_DescribeTopics(kafka->client, topics, options, queue);
+    rd_kafka_event_t *event = wait_event(kafka, queue, deadline, "describe the topic", &ignored);
+    if (event) {
+        said = rd_kafka_event_error(event);
+        if (!said) take_topic_id(rd_kafka_event_DescribeTopics_result(event), topic);
+        rd_kafka_event_destroy(event);
+    }
+    rd_kafka_AdminOptions_destroy(options);
+    rd_kafka_TopicCollection_destroy(topics);
+    rd_kafka_queue_destroy(queue);
+    return event && fb_kafka_is_passing(said);
+}
+
 /* The topic's id, where the cluster knows such a thing; older brokers do not.  Reading does
  * not need it, so that nothing fails for want of it. */
 static void ask_topic_id(fb_kafka *kafka, int64_t deadline, fb_kafka_topic *topic)
 {
-    fb_error                    ignored;
-    const char                 *name[] = {kafka->source->topic};
-    rd_kafka_queue_t           *queue = rd_kafka_queue_new(kafka->client);
-    rd_kafka_TopicCollection_t *topics = rd_kafka_TopicCollection_of_topic_names(name, 1);
     if (deadline > fb_mono_ms() + ID_MS) deadline = fb_mono_ms() + ID_MS;
-    rd_kafka_AdminOptions_t *options =
-        admin_options(kafka, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, deadline);
-    rd_kafka_DescribeTopics(kafka->client, topics, options, queue);
-    rd_kafka_event_t *event = wait_event(kafka, queue, deadline, "describe the topic", &ignored);
-    if (event && !rd_kafka_event_error(event))
-        take_topic_id(rd_kafka_event_DescribeTopics_result(event), topic);
-    if (event) rd_kafka_event_destroy(event);
-    rd_kafka_AdminOptions_destroy(options);
-    rd_kafka_TopicCollection_destroy(topics);
-    rd_kafka_queue_destroy(queue);
+    while (ask_id_once(kafka, deadline, topic) && fb_mono_ms() + PAUSE_MS < deadline)
+        fb_sleep_ms(PAUSE_MS);
 }
 
 fb_code fb_kafka_describe(fb_kafka *kafka, int64_t timeout_ms, fb_kafka_topic *out, fb_error *err)
@@ -317,9 +333,7 @@ fb_code fb_kafka_describe(fb_kafka *kafka, int64_t timeout_ms, fb_kafka_topic *o
     for (int i = 0; i < count; i++)
         out->partitions[i].id = metadata->topics[0].partitions[i].id;
     qsort(out->partitions, out->count, sizeof *out->partitions, by_id);
-    FB_TRY(ask_offsets(kafka, out, LOW, deadline, err));
-    FB_TRY(ask_offsets(kafka, out, END, deadline, err));
-    FB_TRY(ask_offsets(kafka, out, HIGH, deadline, err));
+    FB_TRY(ask_offsets(kafka, out, deadline, err));
     ask_topic_id(kafka, deadline, out);
 out:
     if (metadata) rd_kafka_metadata_destroy(metadata);

@@ -4,7 +4,7 @@ A page is followed from top to bottom, in one shell and one empty folder, as a r
 
   ```console   commands behind `$ `, then what a terminal shows. A line that is only `...`
                stands for any lines, `…` inside a line for any text. A command must succeed
-               unless the next one is `echo $?` or `error:` stands in what it shows.
+               unless the next one is `echo $?`, or what it shows has `error:` or `Killed`.
   ```sh        a script without a prompt; it must succeed, its output does not matter
   ```yaml      with `# NAME.yml` as its first line: that file, and a whole configuration.
                Else a part of one: laid over BASE, and the program must accept it
@@ -15,6 +15,7 @@ A page is followed from top to bottom, in one shell and one empty folder, as a r
 An HTML comment in front of a block, or alone, says what a reader need not know:
 
   <!-- test: skip WHY -->          the next block is not run
+  <!-- test: same as FILE -->      the next block stands in that file of the project
   <!-- test: background -->        the next block's command goes on while the page does
   <!-- test: prepare WHAT -->      something that the reader is taken to have: see prepare.py
 
@@ -46,18 +47,19 @@ KAFKA_TOOLS = {
     "kafka-console-producer.sh": "org.apache.kafka.tools.ConsoleProducer",
     "kafka-delete-records.sh": "org.apache.kafka.tools.DeleteRecordsCommand",
     "kafka-consumer-groups.sh": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-configs.sh": "org.apache.kafka.tools.ConfigCommand",
     "kafka-acls.sh": "org.apache.kafka.tools.AclCommand",
 }
 
 # What may differ from run to run; in this order.
 VOLATILE = [(re.compile(pattern), name) for pattern, name in [
+    (r"^bash: line \d+: +\d+ Killed .*", "Killed"),  # a terminal shows the word alone
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UUID"),
     (r"\b20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d([.-]\d+)?)?(Z|\+00(:00)?)?", "TIME"),
     (r"\b1\d{12}\b|\b1,\d{3},\d{3},\d{3},\d{3}\b", "MILLIS"),
     (r"\b(127\.0\.0\.1|localhost):\d+\b", "HOST:PORT"),
-    (r"\bid [\w-]{22}(?![\w-])", "id TOPIC-ID"),
-    (r"@[\w-]{22}(?![\w-])", "@TOPIC-ID"),
-    (r'"topic_id":"[\w-]{22}"', '"topic_id":"TOPIC-ID"'),
+    (r"\bid [\w+/-]{22}(?![\w+/-])", "id TOPIC-ID"),
+    (r"@[\w+/%-]{22,40}(?![\w+-])", "@TOPIC-ID"),
     (r"\bcluster [\w-]{16,}", "cluster ID"),
     (r"\bpid \d+ on \S+", "pid N on HOST"),
     (r"\b\d+\.\d s\b", "N s"),
@@ -118,7 +120,7 @@ class Command:
         self.line, self.text, self.shown = line, text, []
 
     def may_fail(self):
-        return any("error:" in line for line in self.shown)
+        return any("error:" in line or line == "Killed" for line in self.shown)
 
 
 def commands(block):
@@ -193,9 +195,11 @@ class Session:
     def __init__(self, program, folder, address=None):
         self.home = folder / "home"
         self.folder = self.home / "forebay"
-        self.address = address
-        self.replaced = [(str(self.home), HOME)]
+        self.names = {HOME: str(self.home)}  # what pages call it, and what it is
+        if address:
+            self.names[BROKER] = address
         self.background = []
+        self.at_end = []  # functions that undo what was prepared
         self._make_folder()
         tools = folder / "tools"
         self._make_tools(tools)
@@ -233,9 +237,14 @@ class Session:
         path.chmod(0o755)
 
     def own(self, text):
-        """Text of a page in which the reader's Kafka and home are ours."""
-        text = text.replace(HOME, str(self.home))
-        return text.replace(BROKER, self.address) if self.address else text
+        """Text of a page in which the reader's home, hosts and the like are ours."""
+        for name, ours in self.names.items():
+            text = text.replace(name, ours)
+        return text
+
+    @property
+    def replaced(self):
+        return [(ours, name) for name, ours in self.names.items()]
 
     def run(self, text):
         """Run a command in the shell. @return its status and what it printed"""
@@ -276,6 +285,8 @@ class Session:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        for undo in self.at_end:
+            undo()
 
 
 class _Timer:
@@ -294,6 +305,9 @@ def follow(block, session):
     """Do what a block says. Raises AssertionError with what went wrong."""
     notes = " ".join(block.notes)
     if notes.startswith("skip"):
+        return
+    if notes.startswith("same as "):
+        assert block.text in (ROOT / notes[8:]).read_text(), f"{block}: is not in {notes[8:]}"
         return
     if block.language == "console":
         _follow_console(block, session, "background" in notes)

@@ -1,5 +1,7 @@
 """What pages take for granted: `<!-- test: prepare NAME WORDS -->` calls NAME(session, kafka, *WORDS)."""
 import json
+import shutil
+import subprocess
 
 
 def _order(number):
@@ -24,6 +26,53 @@ def orders(session, kafka, count="50000", partitions="3", topic="orders"):
                   partition=lambda number: number % int(partitions))
 
 
-def secrets(session, kafka):
-    """Files for TLS where the page says they are, and passwords in the environment."""
-    raise NotImplementedError
+def more(session, kafka, count, topic="orders"):
+    """More orders, half of them in each of two partitions."""
+    kafka.produce(topic, [_order(number) for number in range(int(count))],
+                  partition=lambda number: number % 2)
+
+
+def secured(session, kafka):
+    """Brokers with TLS and passwords, certificates, secrets, and no rights but those given."""
+    from confluent_kafka.admin import (AclBinding, AclBindingFilter, AclOperation,
+                                       AclPermissionType, ResourcePatternType, ResourceType,
+                                       ScramCredentialInfo, ScramMechanism,
+                                       UserScramCredentialUpsertion)
+    admin = kafka.admin()
+    admin.alter_user_scram_credentials([UserScramCredentialUpsertion(
+        "loader", ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096),
+        b"loader-secret")])["loader"].result(30)
+    orders(session, kafka, "1000", "2")
+
+    def everything(kind, owner, operation):
+        """Of a thing that has one right, nobody else has any."""
+        return kind(*owner, ResourcePatternType.LITERAL, "User:nobody", "*", operation,
+                    AclPermissionType.ALLOW)
+    guarded = [(ResourceType.TOPIC, "*"), (ResourceType.GROUP, "*"),
+               (ResourceType.BROKER, "kafka-cluster")]
+    for done in admin.create_acls([everything(AclBinding, what, AclOperation.DESCRIBE)
+                                   for what in guarded]).values():
+        done.result(30)
+    anything = AclBindingFilter(ResourceType.ANY, None, ResourcePatternType.ANY, None, None,
+                                AclOperation.ANY, AclPermissionType.ANY)
+    session.at_end.append(lambda: [done.result(30) for done in
+                                   admin.delete_acls([anything]).values()])
+
+    folder = session.home / "etc"
+    tls = folder / "tls"
+    tls.mkdir(parents=True)
+    for name, key in {"ca.pem": "KAFKA_CA", "client.crt": "KAFKA_CLIENT_CERT"}.items():
+        shutil.copy(kafka.settings[key], tls / name)
+    subprocess.run(["openssl", "rsa", "-aes256", "-passout", "pass:key-secret", "-in",
+                    kafka.settings["KAFKA_CLIENT_KEY"], "-out", tls / "client.key"],
+                   check=True, capture_output=True)
+    for name, secret in {"kafka-password": "loader-secret", "client-key": "key-secret"}.items():
+        path = session.home / "secrets" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(secret + "\n")
+        path.chmod(0o600)
+    session.names.update({
+        "/etc/forebay": str(folder), "/run/secrets": str(session.home / "secrets"),
+        "broker1.example.com:9093": kafka.settings["KAFKA_SASL_SSL_BOOTSTRAP"],
+        "broker1.example.com:9094": kafka.settings["KAFKA_SSL_BOOTSTRAP"],
+        "broker1.example.com:9092": kafka.address})

@@ -1,8 +1,6 @@
 """Every command and every sample of README, CONTRIBUTING and docs/ is carried out."""
 import pytest
 
-from conftest import PROGRAM
-
 import pages
 import prepare
 
@@ -17,13 +15,14 @@ def needs_kafka(blocks):
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_a_reader_can_follow_the_page(name, request, tmp_path):
+def test_a_reader_can_follow_the_page(name, forebay, request, tmp_path):
     blocks = pages.read(pages.ROOT / name)
     if not blocks:
         return
-    kafka = request.getfixturevalue("kafka") if needs_kafka(blocks) else None
+    secured = any(block.lines[:1] == ["secured"] for block in blocks if block.language is None)
+    kafka = request.getfixturevalue("kafka_auth" if secured else "kafka") if needs_kafka(blocks) else None
     before = kafka and set(kafka.admin().list_topics(timeout=30).topics)
-    session = pages.Session(PROGRAM, tmp_path, kafka and kafka.address)
+    session = pages.Session(forebay.path, tmp_path / "page", kafka and kafka.address)
     try:
         for block in blocks:
             if block.language is None:

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Numbers of the requests whose answers can be made errors. */
-enum { API_PRODUCE = 0, API_FETCH = 1, API_LIST_OFFSETS = 2, API_METADATA = 3 };
+enum { API_PRODUCE = 0, API_FETCH = 1, API_LIST_OFFSETS = 2 };
 
 typedef struct mock {
     rd_kafka_t              *producer; ///< the cluster lives in it
@@ -46,6 +46,7 @@ static inline void mock_open(mock *m, int brokers, int partitions)
     m->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, said, sizeof said);
     if (!m->producer) check_failed(CHECK_SITE("the mock cluster"), "%s", said);
     m->cluster = rd_kafka_handle_mock_cluster(m->producer);
+    rd_kafka_mock_set_controller_id(m->cluster, 1);
     CHECK(rd_kafka_mock_topic_create(m->cluster, "orders", partitions, 1) ==
           RD_KAFKA_RESP_ERR_NO_ERROR);
     m->source.topic = "orders";
