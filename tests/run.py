@@ -5,7 +5,7 @@
 
 quick   the checks of tools/, the unit tests of the release build, tests/cli/*.case
 full    the same; the unit tests as AddressSanitizer, ThreadSanitizer and clang build them, and
-        the cases once more with AddressSanitizer; pytest over tests/{real,crash,docs,fault}, without what is marked long
+        the cases once more with AddressSanitizer; pytest over tests/{real,crash,docs,fault,bare}, without what is marked long
 long    pytest over the same folders, only what is marked long
 
 The last line is `N passed, N failed, N skipped`; above it stand the failed and the skipped
@@ -28,7 +28,7 @@ import cases
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 CHECKS = ("check_layers", "check_size", "check_banned")
-PYTEST_FOLDERS = ("real", "crash", "docs", "fault")
+PYTEST_FOLDERS = ("real", "crash", "docs", "fault", "bare")
 SECONDS = {"build": 1200, "unit": 600, "pytest": 3000, "long": 6 * 3600}
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",

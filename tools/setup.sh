@@ -59,8 +59,10 @@ install_missing() {
     elif sudo -n true 2>/dev/null; then
         as_root="sudo -n"
     else
-        say "some system packages are missing; please run"
-        echo "sudo apt-get install -y --no-install-recommends$missing" >&2
+        sudo=
+        ! command -v sudo >/dev/null || sudo="sudo "
+        say "some system packages are missing; run this line, then the same command again"
+        echo "${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends$missing" >&2
         exit 69
     fi
     say "installing$missing"

@@ -53,7 +53,8 @@ static fb_code read_bytes(int fd, const char *path, size_t size, fb_buf *out, fb
         fb_buf_add(out, block, (size_t)n);
         size -= (size_t)n;
         if (out->failed == FB_R_M002) // a device may have no end
-            return fb_fail(err, F004, "%s has more than the %zu bytes that are read", path, out->max);
+            return fb_fail(err, F004, "%s has more than the %zu bytes that are read", path,
+                           out->max);
         if (out->failed != FB_R_NONE) break;
     }
     return fb_buf_check(out, path, err);

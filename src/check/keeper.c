@@ -184,18 +184,26 @@ static bool append_list(fb_keeper *k, duckdb_logical_type type, duckdb_value *it
     return ok;
 }
 
+static size_t count_headers(const fb_source *source, const fb_record *record)
+{
+    fb_header h;
+    size_t    n = 0;
+    while (source->header && source->header(source->self, record, n, &h))
+        n++;
+    return n;
+}
+
 static bool append_headers(fb_keeper *k, const fb_record *record)
 {
-    enum { MAX_HEADERS = 1024 };
-    duckdb_value     *items = fb_alloc(MAX_HEADERS * sizeof(duckdb_value));
-    const fb_source  *source = &k->options.source;
-    fb_header         h;
-    size_t            n = 0;
+    const fb_source *source = &k->options.source;
+    size_t           count = count_headers(source, record), n = 0;
+    duckdb_value    *items = fb_alloc((count + 1) * sizeof(duckdb_value));
+    fb_header        h;
     if (!items) return false;
-    while (n < MAX_HEADERS && source->header && source->header(source->self, record, n, &h)) {
+    for (; n < count && source->header(source->self, record, n, &h); n++) {
         const char  *name = fb_utf8_valid(h.name, strlen(h.name)) ? h.name : "(not UTF-8)";
         duckdb_value members[HEADER_FIELDS] = {plain_value(name), bytes_value(h.value, h.size)};
-        items[n++] = struct_of(k->header_type, members, HEADER_FIELDS);
+        items[n] = struct_of(k->header_type, members, HEADER_FIELDS);
     }
     bool ok = append_list(k, k->header_type, items, n);
     fb_free(items);

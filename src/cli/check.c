@@ -113,7 +113,13 @@ static fb_code check_folder(const char *path, fb_error *err)
     if (access(folder, F_OK) != 0)
         snprintf(folder, sizeof folder, "%s", path[0] == '/' ? "/" : ".");
     if (access(folder, W_OK | X_OK) == 0) return FB_OK;
-    return fb_fail(err, F002, "cannot write to %s: %s", folder, strerror(errno));
+    if (strcmp(folder, path) == 0)
+        fb_error_set(err, FB_R_F002, "cannot write to %s: %s", folder, strerror(errno));
+    else
+        fb_error_set(err, FB_R_F002, "cannot make %s: cannot write to %s: %s", path,
+                     folder, strerror(errno));
+    fb_error_hint(err, "give this user the right to write there, or name another folder");
+    return FB_EIO;
 }
 
 static fb_code open_table(checker *c, const fb_pipeline *pipeline, fb_session *session,
@@ -123,6 +129,7 @@ static fb_code open_table(checker *c, const fb_pipeline *pipeline, fb_session *s
     FB_TRY(fb_session_open(&c->chosen.document, pipeline, 0, session, err));
     code = fb_delta_check_append(session->table, &session->schema, err);
     if (code == FB_OK) code = check_folder(pipeline->sink.accepted.path, err);
+    if (code == FB_OK) code = check_folder(c->chosen.document.state.path, err);
     if (code != FB_OK) fb_session_close(session);
 out:
     return code;

@@ -14,6 +14,7 @@
 #include <libfyaml.h>
 #include <librdkafka/rdkafka.h>
 #include <openssl/crypto.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,21 @@ static fb_code dispatch_to_file(fb_cli *cli, const char *path, fb_error *err)
     return ended;
 }
 
+/* A reader that has read enough (head -1) is no failure. Why a write failed is known of the
+ * last one only, so a pipe is asked whether its reader is gone. */
+static fb_code check_output(fb_error *err)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return FB_OK;
+    int           reason = errno;
+    struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    if (reason == EPIPE || (poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR))) return FB_OK;
+    fb_error_set(err, FB_R_F002, "cannot write to standard output%s%s", reason ? ": " : "",
+                 reason ? strerror(reason) : "");
+    fb_error_state(err, "what the command does is done; only what it says of it is lost");
+    return fb_reason_code(FB_R_F002);
+}
+
 static fb_code run_it(fb_cli *cli, fb_error *err)
 {
     fb_code     code = FB_OK;
@@ -202,9 +218,7 @@ static fb_code run_it(fb_cli *cli, fb_error *err)
     FB_TRY(set_up(cli, err));
     if (path && strcmp(path, "-") != 0) return dispatch_to_file(cli, path, err);
     code = dispatch(cli, err);
-    errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == FB_OK && errno != EPIPE)
-        code = fb_fail(err, F002, "cannot write to standard output: %s", strerror(errno));
+    if (code == FB_OK) code = check_output(err);
 out:
     return code;
 }

@@ -276,7 +276,8 @@ static fb_code look_at_it(demo *d, fb_error *err)
             "\nThe table is a normal Delta table: %s%s/lake/orders   (open it with "
             "DuckDB, Spark, "
             "delta-rs)\n"
-            "Look further:  forebay -c %s query \"FROM orders_rejected\"\n",
+            "Look further:  forebay -c %s query \"SELECT errors[1].reason AS why, "
+            "decode(_kafka_value) AS value FROM orders_rejected\"\n",
             dot, d->folder, word.data);
     if (!fb_cli_has(d->cli, "keep"))
         fprintf(

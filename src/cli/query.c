@@ -24,7 +24,7 @@ typedef struct asker {
     const char      *sql;
     fb_engine       *engine;
     fb_buf           allowed;             ///< SQL texts of the files that may be opened
-    char             absent[FB_MAX_NAME]; ///< a table that is not there yet, ""
+    char             absent[FB_MAX_NAME]; ///< a table it names, not there yet; or ""
 } asker;
 
 /* --- views ---------------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static fb_code add_table(asker *a, const char *name, const char *path, fb_error 
     fb_buf_init(&sql, MAX_SQL_BYTES);
     FB_TRY(fb_delta_open(path, a->engine, &table, err));
     if (!fb_delta_exists(table)) {
-        snprintf(a->absent, sizeof a->absent, "%s", name);
+        if (strcasestr(a->sql, name)) snprintf(a->absent, sizeof a->absent, "%s", name);
         goto out;
     }
     FB_TRY(fb_delta_files_list(table, &files, err));
@@ -224,7 +224,7 @@ static void set_what(const char *said, fb_error *err)
     if (!end) end = err->what + strlen(err->what);
     if (end > err->what && strchr(".!", end[-1])) end--;
     *end = '\0';
-    if (name[0] && find_near(said, name, near))
+    if (name[0] && find_near(said, name, near) && strcasecmp(name, near) != 0)
         snprintf(end, sizeof err->what - (size_t)(end - err->what),
                  ", did you mean \"%s\"?", near);
 }
@@ -260,8 +260,9 @@ static fb_code fail_sql(const asker *a, fb_cli *cli, const char *said, bool with
 {
     set_what(said ? said : "the query was refused", err);
     if (strstr(err->what, "there is no table") && a->absent[0])
-        fb_error_hint(err, "table \"%s\" is not there yet: forebay run makes it",
-                      a->absent);
+        fb_error_hint(err, "table \"%s\" is not there yet: %s makes it", a->absent,
+                      fb_text_ends_with(a->absent, "_rejected") ? "the first rejected row"
+                                                                : "forebay run");
     else if (said && strncmp(said, "Permission", 10) == 0)
         fb_error_hint(err, "a query reads the tables of the pipelines, and nothing else");
     fb_log_error(err);

@@ -276,12 +276,23 @@ static void run_all(runner *r)
     }
 }
 
+/* Not with fb_file_replace(): /dev/null and a pipe are written to, and stay. */
+static fb_code write_reports(const runner *r, const char *path, fb_error *err)
+{
+    char    temp[FB_MAX_PATH];
+    FILE   *file;
+    fb_code code = fb_file_begin(path, temp, &file, err);
+    if (code != FB_OK) return code;
+    fwrite(r->reports.data, 1, r->reports.size, file);
+    return fb_file_finish(file, temp, path, true, err);
+}
+
 static fb_code finish(runner *r, int64_t empty_status, fb_error *err)
 {
     fb_code     code = FB_OK;
     const char *path = fb_cli_text(r->cli, "report");
     FB_TRY(fb_buf_check(&r->reports, "the reports", err));
-    if (path) FB_TRY(fb_file_replace(path, r->reports.data, r->reports.size, err));
+    if (path) FB_TRY(write_reports(r, path, err));
     if (r->read == 0 && r->cli->exit_status < 0) r->cli->exit_status = (int)empty_status;
 out:
     return code;

@@ -74,7 +74,7 @@ static bool split(const char *text, size_t size, parts *out)
 /* Multiply by ten and add; the magnitude stays below 10^38. */
 static bool push(fb_int128 *value, int digit)
 {
-    const fb_int128 limit = (fb_int128)INT64_C(1000000000000000000) * INT64_C(1000000000000000000) * 10;
+    const fb_int128 half = INT64_C(1000000000000000000), limit = half * half * 10; // 10^37
     if (*value >= limit) return false;
     *value = *value * 10 + digit;
     return true;

@@ -10,6 +10,7 @@
 #include "offsets/positions.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "offsets/state_file.h"
 
 #include <inttypes.h>
@@ -95,7 +96,7 @@ static fb_code read_series(const fb_positions_place *place, const fb_delta *tabl
         fb_position *p = &out->list[i];
         fb_code code = fb_positions_app_id(place, series, p->partition, app_id, err);
         if (code != FB_OK) return code;
-        p->in_table = -1;
+        p->in_table = p->lost = -1;
         if (fb_delta_txn_find(table, app_id, &p->in_table, NULL)) ++*found;
         p->next = p->in_table;
     }
@@ -129,6 +130,16 @@ out:
     return code;
 }
 
+/* What `accepts_loss` lets pass: positions can be set anew only by who gets past it. */
+static fb_code pass_over(const fb_positions_place *place, fb_code code, const fb_error *err)
+{
+    bool passes = place->accepts_loss && code != FB_OK &&
+                  (err->reason == FB_R_O004 || err->reason == FB_R_O010);
+    if (!passes) return code;
+    fb_log(FB_LOG_WARN, "state_passed_over", "%s [%s]", err->what, fb_reason_name(err->reason));
+    return FB_OK;
+}
+
 fb_code fb_positions_load(const fb_positions_place *place, const fb_delta *table,
                           const fb_positions_ask *ask, fb_positions *out, fb_error *err)
 {
@@ -140,8 +151,8 @@ fb_code fb_positions_load(const fb_positions_place *place, const fb_delta *table
         out->list[i].partition = ask->partitions[i];
     snprintf(out->topic_id, sizeof out->topic_id, "%s", ask->topic_id);
     FB_TRY(read_table(place, table, out, err));
-    FB_TRY(fb_state_check_landed(place, out, fb_delta_id(table), err));
-    if (place->file) FB_TRY(fb_state_load(place, out, err));
+    FB_TRY(pass_over(place, fb_state_check_landed(place, out, fb_delta_id(table), err), err));
+    if (place->file) FB_TRY(pass_over(place, fb_state_load(place, out, err), err));
 out:
     if (code != FB_OK) fb_positions_clear(out);
     return code;
@@ -156,7 +167,7 @@ void fb_positions_clear(fb_positions *positions)
 fb_code fb_positions_restart(fb_positions *positions, const char *topic, fb_error *err)
 {
     for (size_t i = 0; i < positions->count; i++)
-        positions->list[i].next = positions->list[i].in_table = -1;
+        positions->list[i].next = positions->list[i].in_table = positions->list[i].lost = -1;
     positions->is_recreated = positions->has_any = false;
     return make_series(topic, positions->topic_id, positions->series, err);
 }

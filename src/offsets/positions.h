@@ -26,6 +26,7 @@ typedef struct fb_position {
     int32_t partition;
     int64_t next;     ///< next offset to read; -1: none is kept
     int64_t in_table; ///< the table's txn, what a commit compares with; -1: none
+    int64_t lost;     ///< what landed.json knows of a position the table has lost; -1: nothing
 } fb_position;
 
 typedef struct fb_positions {
@@ -43,6 +44,8 @@ typedef struct fb_positions_place {
     const char *pipeline, *topic;
     const char *state_folder; ///< of this pipeline: <state.path>/<pipeline>; NULL: none
     const char *file;         ///< the document of store `file`; NULL: store `target`
+    bool        accepts_loss; ///< to see and move positions: a lost one does not fail, and a
+                              ///< broken file is said and left to be written anew
 } fb_positions_place;
 
 /** "forebay/<pipeline>/<series>/<partition>", / and % inside a part percent-encoded.

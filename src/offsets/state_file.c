@@ -40,11 +40,15 @@ static fb_code read_document(const char *path, yyjson_doc **out, fb_error *err)
     *out = fb_json_read(fb_buf_text(&text), text.size, YYJSON_READ_NOFLAG);
     if (!*out) {
         code = fb_fail(err, O010, "%s is not JSON", path);
-        fb_error_hint(err, "restore it, or set positions with: forebay offsets reset");
     }
 out:
     fb_buf_clear(&text);
     return code;
+}
+
+static bool is_offset(yyjson_val *value)
+{
+    return yyjson_is_int(value) && yyjson_get_sint(value) >= 0;
 }
 
 static int64_t offset_of(yyjson_val *offsets, int32_t partition)
@@ -52,7 +56,37 @@ static int64_t offset_of(yyjson_val *offsets, int32_t partition)
     char name[16];
     snprintf(name, sizeof name, "%" PRId32, partition);
     yyjson_val *value = yyjson_obj_get(offsets, name);
-    return yyjson_is_int(value) ? yyjson_get_sint(value) : -1;
+    return is_offset(value) ? yyjson_get_sint(value) : -1;
+}
+
+/* A person writes this document too: what cannot be an offset must not pass for none. */
+static fb_code check_document(const fb_positions_place *place, yyjson_val *root, fb_error *err)
+{
+    size_t      i, count;
+    yyjson_val *key, *value;
+    yyjson_val *offsets = yyjson_obj_get(root, "offsets");
+    const char *schema = yyjson_get_str(yyjson_obj_get(root, "schema"));
+    const char *entity = yyjson_get_str(yyjson_obj_get(root, "entity"));
+    const char *topic = yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "forebay"), "topic"));
+    if (!schema || strcmp(schema, STATE_SCHEMA) != 0)
+        return fb_fail(err, O010, "%s has no schema " STATE_SCHEMA, place->file);
+    if (!entity || strcmp(entity, place->pipeline) != 0)
+        return fb_fail(err, O010, "%s belongs to \"%s\", not to pipeline \"%s\"", place->file,
+                       entity ? entity : "nobody", place->pipeline);
+    if (topic && strcmp(topic, place->topic) != 0)
+        return fb_fail(err, O010, "%s has offsets of topic \"%s\", not of \"%s\"", place->file, topic,
+                       place->topic);
+    if (!yyjson_is_obj(offsets))
+        return fb_fail(err, O010, "%s has no map \"offsets\"", place->file);
+    yyjson_obj_foreach(offsets, i, count, key, value)
+    {
+        const char *name = yyjson_get_str(key);
+        bool is_partition = name[0] && strspn(name, "0123456789") == strlen(name) &&
+                            (name[0] != '0' || !name[1]);
+        if (is_partition && is_offset(value)) continue;
+        return fb_fail(err, O010, "%s: the offset of partition \"%.40s\" is no offset", place->file, name);
+    }
+    return FB_OK;
 }
 
 /* What the document means for one partition; state_file.c's head has the rule. */
@@ -75,17 +109,7 @@ fb_code fb_state_load(const fb_positions_place *place, fb_positions *positions, 
     yyjson_doc *doc = NULL;
     FB_TRY(read_document(place->file, &doc, err));
     yyjson_val *root = yyjson_doc_get_root(doc);
-    const char *schema = yyjson_get_str(yyjson_obj_get(root, "schema"));
-    const char *entity = yyjson_get_str(yyjson_obj_get(root, "entity"));
-    if (doc && (!schema || strcmp(schema, STATE_SCHEMA) != 0)) {
-        code = fb_fail(err, O010, "%s has no schema " STATE_SCHEMA, place->file);
-        goto out;
-    }
-    if (doc && (!entity || strcmp(entity, place->pipeline) != 0)) {
-        code = fb_fail(err, O010, "%s belongs to \"%s\", not to pipeline \"%s\"", place->file,
-                       entity ? entity : "nobody", place->pipeline);
-        goto out;
-    }
+    if (doc) FB_TRY(check_document(place, root, err));
     const char *id = yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "forebay"), "topic_id"));
     if (id && id[0] && positions->topic_id[0] && strcmp(id, positions->topic_id) != 0)
         positions->is_recreated = true;
@@ -116,8 +140,10 @@ static const fb_book *find_move(const fb_books *moves, int32_t partition)
     return NULL;
 }
 
-/* All positions, with those of `moves` in place of the loaded ones. */
-static void add_offsets(fb_buf *out, const fb_positions *loaded, const fb_books *moves)
+/* All positions, with those of `moves` in place of the loaded ones. `keeps_lost`: of those
+ * that the table has lost, what was known. */
+static void add_offsets(fb_buf *out, const fb_positions *loaded, const fb_books *moves,
+                        bool keeps_lost)
 {
     const char *comma = "";
     fb_buf_add_char(out, '{');
@@ -125,6 +151,7 @@ static void add_offsets(fb_buf *out, const fb_positions *loaded, const fb_books 
         const fb_position *p = &loaded->list[i];
         const fb_book     *move = find_move(moves, p->partition);
         int64_t            next = move ? move->next : p->next;
+        if (next < 0 && keeps_lost) next = p->lost;
         if (next < 0) continue;
         fb_buf_printf(out, "%s\"%" PRId32 "\":%" PRId64, comma, p->partition, next);
         comma = ",";
@@ -162,7 +189,7 @@ fb_code fb_state_write(const fb_positions_place *place, const fb_positions *load
     fb_buf_add_text(&out, "{\"schema\":\"" STATE_SCHEMA "\",\"entity\":");
     fb_buf_add_json_text(&out, place->pipeline);
     fb_buf_printf(&out, ",\"updated_at\":\"%s\",\"offsets\":", fb_format_time_ms(fb_now_us(), when));
-    add_offsets(&out, loaded, is_intent ? NULL : moves);
+    add_offsets(&out, loaded, is_intent ? NULL : moves, false);
     fb_buf_add_text(&out, ",\"forebay\":{\"topic\":");
     fb_buf_add_json_text(&out, place->topic);
     fb_buf_add_text(&out, ",\"topic_id\":");
@@ -203,7 +230,7 @@ fb_code fb_state_note_landed(const fb_positions_place *place, const fb_positions
     fb_buf_add_text(&out, ",\"topic_id\":");
     fb_buf_add_json_text(&out, loaded->topic_id);
     fb_buf_add_text(&out, ",\"offsets\":");
-    add_offsets(&out, loaded, moves);
+    add_offsets(&out, loaded, moves, true);
     fb_buf_add_text(&out, "}\n");
     FB_TRY(fb_buf_check(&out, "the positions", err));
     FB_TRY(fb_dir_make(place->state_folder, err));
@@ -215,7 +242,7 @@ out:
     return code;
 }
 
-fb_code fb_state_check_landed(const fb_positions_place *place, const fb_positions *loaded,
+fb_code fb_state_check_landed(const fb_positions_place *place, fb_positions *loaded,
                               const char *table_id, fb_error *err)
 {
     fb_code     code = FB_OK;
@@ -231,9 +258,11 @@ fb_code fb_state_check_landed(const fb_positions_place *place, const fb_position
     if (!id || !series || strcmp(id, table_id) != 0 || strcmp(series, loaded->series) != 0) goto out;
     yyjson_val *offsets = yyjson_obj_get(root, "offsets");
     for (size_t i = 0; i < loaded->count; i++) {
-        const fb_position *p = &loaded->list[i];
-        int64_t            known = offset_of(offsets, p->partition);
+        fb_position *p = &loaded->list[i];
+        int64_t      known = offset_of(offsets, p->partition);
         if (known < 0 || p->in_table >= 0) continue;
+        p->lost = known;
+        if (code != FB_OK) continue; // the first one is said
         fb_error_set(err, FB_R_O004,
                      "the table has lost the position of %s[%" PRId32 "]: rows up to offset %" PRId64
                      " were landed in it", place->topic, p->partition, known - 1);
@@ -241,7 +270,6 @@ fb_code fb_state_check_landed(const fb_positions_place *place, const fb_position
                            " --to %" PRId32 ":%" PRId64 " --reason \"position lost\"",
                       place->pipeline, p->partition, p->partition, known);
         code = FB_EGAP;
-        goto out;
     }
 out:
     yyjson_doc_free(doc);

@@ -23,10 +23,10 @@ FB_MUST_CHECK fb_code fb_state_write(const fb_positions_place *place, const fb_p
 FB_MUST_CHECK fb_code fb_state_note_landed(const fb_positions_place *place,
                                            const fb_positions *loaded, const fb_books *moves, const char *table_id, fb_error *err);
 
-/** @return FB_EGAP (O004) when landed.json knows a position in the table called `table_id`
+/** Fill `lost` of each position. @return FB_EGAP (O004) when landed.json knows a position in the table called `table_id`
  * that the table does not have any more */
 FB_MUST_CHECK fb_code fb_state_check_landed(const fb_positions_place *place,
-                                            const fb_positions *loaded, const char *table_id,
+                                            fb_positions *loaded, const char *table_id,
                                             fb_error *err);
 
 #endif

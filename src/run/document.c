@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef fb_connection     C;
 typedef fb_pipeline       P;
@@ -151,6 +152,22 @@ static void check_metadata(fb_reader *reader, const P *p)
     }
 }
 
+/* Where a column is unique, rows pass through a table that has columns of ours besides. */
+static void check_unique(fb_reader *reader, const P *p)
+{
+    static const char ours[] = "__fb_";
+    bool              has_unique = false;
+    for (size_t i = 0; i < p->schema.columns_count; i++)
+        has_unique = has_unique || p->schema.columns[i].unique;
+    for (size_t i = 0; has_unique && i < p->schema.columns_count; i++) {
+        const fb_column_options *column = &p->schema.columns[i];
+        if (column->name && strncasecmp(column->name, ours, sizeof ours - 1) == 0)
+            fb_diagnose(reader->found, FB_R_C103, fb_node_place(column->node, "name"),
+                        "column \"%s\" cannot begin with %s where a column is unique: such "
+                        "names are forebay's own", column->name, ours);
+    }
+}
+
 static fb_code check_pipeline(fb_reader *reader, void *values, fb_error *err)
 {
     const P       *p = values;
@@ -159,6 +176,7 @@ static fb_code check_pipeline(fb_reader *reader, void *values, fb_error *err)
     bool is_made_here = path && path->is_verbatim; // its columns are found by looking
     (void)err;
     check_metadata(reader, p);
+    check_unique(reader, p);
     if (!fb_node_has(p->node, "source")) return FB_OK;
     if (p->source.message_format == FB_FORMAT_JSON && !has_columns && !is_made_here) {
         fb_diagnose(reader->found, FB_R_C106, fb_node_name_place(p->node, "schema"),

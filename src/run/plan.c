@@ -104,8 +104,11 @@ static fb_code first_start(const planner *p, fb_plan_partition *q, fb_error *err
     if (reset != FB_RESET_ERROR || p->options->accepts_loss) return FB_OK;
     fb_error_set(err, FB_R_O005, "pipeline \"%s\" has no stored position for partition %" PRId32
                  " and auto_offset_reset is error", p->session->pipeline->name, q->partition);
-    fb_error_hint(err, "forebay offsets reset %s --to earliest, or set auto_offset_reset",
-                  p->session->pipeline->name);
+    if (fb_delta_exists(p->session->table))
+        fb_error_hint(err, "forebay offsets reset %s --to earliest, or set auto_offset_reset",
+                      p->session->pipeline->name);
+    else // no table whose offsets could be moved
+        fb_error_hint(err, "set source.auto_offset_reset to earliest or latest");
     return FB_EMISSING;
 }
 
@@ -160,7 +163,9 @@ static fb_code load_positions(planner *p, fb_error *err)
     for (size_t i = 0; i < p->topic.count; i++)
         ids[i] = p->topic.partitions[i].id;
     fb_positions_clear(&s->positions);
-    FB_TRY(fb_positions_load(&s->place, s->table,
+    fb_positions_place place = s->place;
+    place.accepts_loss = p->options->accepts_loss;
+    FB_TRY(fb_positions_load(&place, s->table,
                              &(fb_positions_ask){p->topic.id, ids, p->topic.count}, &s->positions,
                              err));
     if (!s->positions.is_recreated || p->options->accepts_loss) goto out;

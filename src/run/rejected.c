@@ -22,8 +22,8 @@ enum { MAX_SQL = 64 << 20, NAME_BYTES = 160 };
 typedef struct keeping {
     const fb_rejected *it;
     fb_rejects        *rejects;
-    fb_positions       kept;     ///< Delta: the reject table's own
-    fb_books           moves;    ///< where they go
+    fb_positions       kept;  ///< Delta: the reject table's own
+    fb_books           moves; ///< where they go
     fb_position_txns   txns;
     fb_schema          schema;
     fb_buf             relation; ///< rows to be kept
@@ -43,11 +43,10 @@ static fb_code load_positions(keeping *k, fb_error *err)
     place.file = NULL;
     place.state_folder = NULL;
     if (!ids) return fb_fail_memory(err, "the rejected rows");
-    for (size_t i = 0; i < books->count; i++)
-        ids[i] = books->list[i].partition;
-    code = fb_positions_load(&place, fb_rejects_table(k->rejects),
-                             &(fb_positions_ask){s->positions.topic_id, ids, books->count},
-                             &k->kept, err);
+    for (size_t i = 0; i < books->count; i++) ids[i] = books->list[i].partition;
+    code = fb_positions_load(
+        &place, fb_rejects_table(k->rejects),
+        &(fb_positions_ask){s->positions.topic_id, ids, books->count}, &k->kept, err);
     if (code == FB_OK && k->kept.is_recreated)
         code = fb_positions_restart(&k->kept, s->pipeline->source.topic, err);
     fb_free(ids);
@@ -65,7 +64,8 @@ static fb_code make_txns(keeping *k, fb_error *err)
         if (k->kept.list[i].in_table > books->list[i].next)
             k->moves.list[i].next = k->kept.list[i].in_table;
     }
-    FB_TRY(fb_position_txns_make(&k->it->session->place, &k->kept, &k->moves, &k->txns, err));
+    FB_TRY(fb_position_txns_make(&k->it->session->place, &k->kept, &k->moves, &k->txns,
+                                 err));
 out:
     return code;
 }
@@ -78,9 +78,11 @@ static bool add_overlap(const keeping *k, fb_buf *out)
         const fb_book *book = &k->it->books->list[i];
         int64_t        kept = k->kept.list[i].in_table;
         if (kept <= book->first) continue;
-        fb_buf_printf(out, "%s_kafka_partition = %" PRId32 " AND _kafka_offset >= %" PRId64
-                           " AND _kafka_offset < %" PRId64, any ? " OR " : "", book->partition,
-                      book->first, kept < book->next ? kept : book->next);
+        fb_buf_printf(out,
+                      "%s_kafka_partition = %" PRId32 " AND _kafka_offset >= %" PRId64
+                      " AND _kafka_offset < %" PRId64,
+                      any ? " OR " : "", book->partition, book->first,
+                      kept < book->next ? kept : book->next);
         any = true;
     }
     return any;
@@ -89,7 +91,8 @@ static bool add_overlap(const keeping *k, fb_buf *out)
 static fb_code run_sql(keeping *k, fb_buf *sql, fb_error *err)
 {
     fb_code code = fb_buf_check(sql, "a statement", err);
-    return code == FB_OK ? fb_engine_exec(k->it->session->engine, fb_buf_text(sql), err) : code;
+    return code == FB_OK ? fb_engine_exec(k->it->session->engine, fb_buf_text(sql), err)
+                         : code;
 }
 
 /* Put the rows of the table that lie in the overlap into KNOWN_TABLE. */
@@ -101,9 +104,10 @@ static fb_code read_known(keeping *k, const char *overlap, fb_error *err)
     fb_delta_files_init(&files);
     fb_buf_init(&sql, MAX_SQL);
     FB_TRY(fb_delta_files_list(fb_rejects_table(k->rejects), &files, err));
-    fb_buf_add_text(&sql, "CREATE OR REPLACE TABLE " KNOWN_TABLE " AS SELECT _kafka_topic, "
-                          "_kafka_partition, _kafka_offset, _kafka_timestamp, _kafka_value, "
-                          "pipeline FROM ");
+    fb_buf_add_text(&sql,
+                    "CREATE OR REPLACE TABLE " KNOWN_TABLE " AS SELECT _kafka_topic, "
+                    "_kafka_partition, _kafka_offset, _kafka_timestamp, _kafka_value, "
+                    "pipeline FROM ");
     if (files.count == 0) fb_buf_add_text(&sql, FB_KEEPER_TABLE " WHERE false");
     for (size_t i = 0; i < files.count; i++) {
         fb_buf_add_text(&sql, i ? ", " : "read_parquet([");
@@ -124,10 +128,11 @@ out:
 /* All rows, without those of the overlap that stand in the table. */
 static fb_code make_relation(keeping *k, fb_error *err)
 {
-    static const char *const same[] = {"pipeline",         "_kafka_topic",     "_kafka_partition",
-                                       "_kafka_offset",    "_kafka_timestamp", "_kafka_value"};
-    fb_code code = FB_OK;
-    fb_buf  overlap, *out = &k->relation;
+    static const char *const same[] = {"pipeline",         "_kafka_topic",
+                                       "_kafka_partition", "_kafka_offset",
+                                       "_kafka_timestamp", "_kafka_value"};
+    fb_code                  code = FB_OK;
+    fb_buf                   overlap, *out = &k->relation;
     fb_buf_init(&overlap, MAX_SQL);
     fb_buf_add_text(out, "(SELECT * FROM " FB_KEEPER_TABLE);
     if (add_overlap(k, &overlap)) {
@@ -136,9 +141,11 @@ static fb_code make_relation(keeping *k, fb_error *err)
         if (code != FB_OK && code != FB_EUNSUPPORTED) goto out;
         fb_buf_printf(out, " WHERE NOT (%s)", fb_buf_text(&overlap));
         if (code == FB_OK) {
-            fb_buf_add_text(out, " OR NOT EXISTS (SELECT 1 FROM " KNOWN_TABLE " known WHERE true");
+            fb_buf_add_text(out, " OR NOT EXISTS (SELECT 1 FROM " KNOWN_TABLE
+                                 " known WHERE true");
             for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-                fb_buf_printf(out, " AND known.%s IS NOT DISTINCT FROM " FB_KEEPER_TABLE ".%s",
+                fb_buf_printf(out,
+                              " AND known.%s IS NOT DISTINCT FROM " FB_KEEPER_TABLE ".%s",
                               same[i], same[i]);
             fb_buf_add_char(out, ')');
         }
@@ -168,7 +175,8 @@ static void name_files(keeping *k)
     if (strlen(whole) < NAME_BYTES)
         snprintf(k->prefix, sizeof k->prefix, "%s", whole);
     else
-        snprintf(k->prefix, sizeof k->prefix, "%.*s~%016" PRIx64, NAME_BYTES, whole, hash);
+        snprintf(k->prefix, sizeof k->prefix, "%.*s~%016" PRIx64, NAME_BYTES, whole,
+                 hash);
 }
 
 /* Offsets that were committed before, read once more by choice: their first reading's file
@@ -178,7 +186,8 @@ static bool is_repeat(const fb_rejected *it)
     if (it->keeps_stored) return true;
     for (size_t i = 0; i < it->books->count; i++) {
         const fb_book     *book = &it->books->list[i];
-        const fb_position *p = fb_positions_find(&it->session->positions, book->partition);
+        const fb_position *p =
+            fb_positions_find(&it->session->positions, book->partition);
         if (p && p->in_table > book->first) return true;
     }
     return false;

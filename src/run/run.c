@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/step.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "run/window.h"
 
@@ -51,6 +52,18 @@ out:
     return code;
 }
 
+/* A loss that the policy lets pass is said all the same, and stands in the commit. */
+static void warn_of_loss(const fb_plan *plan)
+{
+    char lost[32];
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->partitions[i].lost > 0)
+            fb_log(FB_LOG_WARN, "data_loss",
+                   "partition %" PRId32 ": %s offsets from %" PRId64 " on are passed over unread, by "
+                   "source.on_data_loss [FB-O001]", plan->partitions[i].partition,
+                   fb_text_count(plan->partitions[i].lost, lost), plan->partitions[i].stored);
+}
+
 /* One try: open, plan, and carry the plan out. `is_again` after another writer was met. */
 static fb_code try_once(const fb_document *document, const fb_pipeline *pipeline,
                         const fb_run_options *options, fb_report *report, fb_error *err)
@@ -70,6 +83,7 @@ static fb_code try_once(const fb_document *document, const fb_pipeline *pipeline
     code = fb_delta_check_append(session.table, &session.schema, err);
     if (code == FB_OK) code = fb_plan_make(&session, &asked, &plan, err);
     if (code == FB_OK) code = fb_step_try("run.planned", err);
+    if (code == FB_OK) warn_of_loss(&plan);
     if (code == FB_OK && (plan.messages > 0 || plan.jumps)) {
         fb_window_request request = {&session, &plan, options, &stop_asked};
         code = fb_window_run(&request, report, err);

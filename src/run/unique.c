@@ -272,11 +272,11 @@ static fb_code refuse_losers(fb_unique *u, fb_buf *sql, fb_error *err)
     fb_buf_add_text(sql, " AS run_id, now() AS rejected_at, ");
     fb_sql_add_text(sql, u->severity);
     fb_buf_printf(sql,
-                  " AS severity, __fb_headers AS _kafka_headers, errors FROM fb_rows JOIN (SELECT "
+                  " AS severity, __fb_headers AS _kafka_headers, lost.errors FROM fb_rows JOIN (SELECT "
                   "place_partition, place_offset, list({'reason': '%s', 'code': '%s', 'column': "
                   "\"column\", 'path': '$.' || \"column\", 'raw': raw, 'message': '%s'}) AS errors "
-                  "FROM fb_losers GROUP BY 1, 2) ON __fb_partition = place_partition AND "
-                  "__fb_offset = place_offset",
+                  "FROM fb_losers GROUP BY 1, 2) lost ON __fb_partition = lost.place_partition "
+                  "AND __fb_offset = lost.place_offset",
                   fb_refusal_word(FB_REFUSAL_UNIQUE),
                   fb_reason_name(fb_refusal_reason(FB_REFUSAL_UNIQUE)),
                   fb_refusal_message(FB_REFUSAL_UNIQUE));
@@ -293,8 +293,8 @@ static fb_code make_relation(fb_unique *u, fb_error *err)
     }
     fb_buf_add_text(out, " FROM fb_rows");
     if (!u->warns)
-        fb_buf_add_text(out, " ANTI JOIN fb_losers ON __fb_partition = place_partition AND "
-                             "__fb_offset = place_offset");
+        fb_buf_add_text(out, " ANTI JOIN fb_losers lost ON __fb_partition = lost.place_partition "
+                             "AND __fb_offset = lost.place_offset");
     fb_buf_add_char(out, ')');
     return fb_buf_check(out, "a statement", err);
 }

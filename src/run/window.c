@@ -2,6 +2,7 @@
  *
  * The way of a window (run/README.md numbers what must hold):
  *   read     the query pulls records through the scan into a data file nobody refers to
+ *   ask      is the topic still the one that was planned for?
  *   balance  what the source, the workers and the file have counted must add up
  *   judge    the policy may stop here, before anything is written
  *   rejects  rejected rows are kept first, under positions of their own
@@ -205,6 +206,29 @@ static fb_code read_rows(window *w, fb_error *err)
             FB_TRY(copy_rows(w, fb_unique_relation(w->unique), false, err));
     }
 out:
+    return code;
+}
+
+/* A topic that was deleted and made again while it was read has records of its own at the
+ * offsets that were planned. Ids do not come back: if it is the same one now, all that was
+ * read is of it. Brokers that do not answer any more have made no topic either. */
+static fb_code check_topic(window *w, fb_error *err)
+{
+    fb_code        code = FB_OK;
+    fb_error       ignored;
+    fb_kafka_topic now = {0};
+    const fb_plan *plan = w->request->plan;
+    if (!plan->topic_id[0] || fb_kafka_window_why(w->source) == FB_WINDOW_TIMEOUT) return FB_OK;
+    if (fb_kafka_describe(w->session->kafka, w->session->pipeline->source.timeout_ms, &now,
+                          &ignored) == FB_OK &&
+        strcmp(now.id, plan->topic_id) != 0) {
+        fb_error_set(err, FB_R_O003,
+                     "topic \"%s\" was deleted and made again while it was read: it has id %s now",
+                     w->session->pipeline->source.topic, now.id);
+        fb_error_hint(err, "run again: the start says how to go on with the new topic");
+        code = FB_EGAP;
+    }
+    fb_kafka_topic_clear(&now);
     return code;
 }
 
@@ -423,6 +447,7 @@ fb_code fb_window_run(const fb_window_request *request, fb_report *report, fb_er
     fb_buf_init(&w.about, MAX_ABOUT);
     FB_TRY(open_window(&w, err));
     FB_TRY(read_rows(&w, err));
+    FB_TRY(check_topic(&w, err));
     FB_TRY(balance(&w, err));
     fill_report(&w);
     FB_TRY(judge(&w, err));

@@ -7,9 +7,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { MAX_SQL = 1 << 20, LOCK_WAIT_MS = 60000 };
+enum { MAX_SQL = 1 << 20, LOCK_WAIT_MS = 90000 };
 
 struct fb_rejects {
     const fb_rejected_options *options;
@@ -25,7 +26,13 @@ static fb_code lock_folder(fb_rejects *r, fb_error *err)
     FB_TRY(fb_dir_make(r->options->path, err));
     FB_TRY(fb_path_join(path, sizeof path, r->options->path, ".lock", err));
     snprintf(owner, sizeof owner, "pid %ld", (long)getpid());
-    FB_TRY(fb_lock_take(&r->lock, path, owner, LOCK_WAIT_MS, err));
+    code = fb_lock_take(&r->lock, path, owner, LOCK_WAIT_MS, err);
+    if (code != FB_EBUSY) goto out;
+    const char *holder = strstr(err->what, "pid ");
+    snprintf(owner, sizeof owner, "%s", holder ? holder : "no name");
+    fb_error_set(err, FB_R_L001, "another forebay (%s) keeps rejected rows in %s", owner,
+                 r->options->path);
+    fb_error_hint(err, "it commits or fails soon; when it hangs, end it and run again");
 out:
     return code;
 }

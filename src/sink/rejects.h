@@ -19,7 +19,7 @@
 typedef struct fb_rejects fb_rejects;
 
 /** @param options  borrowed, must outlive the sink  @param engine  borrowed as well
- * @return FB_EBUSY (L001) when another process keeps rejected rows there for a minute */
+ * @return FB_EBUSY (L001) when another process keeps rejected rows there for 90 seconds */
 FB_MUST_CHECK fb_code fb_rejects_open(const fb_rejected_options *options, fb_engine *engine,
                                       fb_rejects **out, fb_error *err);
 void                  fb_rejects_close(fb_rejects *rejects); ///< NULL is allowed

@@ -28,6 +28,7 @@ typedef struct fb_kafka fb_kafka;
  * @param timeout_ms  how long to wait for the first answer
  * @return FB_EUNREACHABLE (K001) naming each broker's trouble; FB_EAUTH (K002 credentials,
  *         K003 certificates, K005 rights); FB_EMISSING (K004) with the nearest topic;
+ *         FB_EUNSUPPORTED (K009) when a broker refuses a request for good;
  *         FB_ECONFIG for a property the client refuses or a secret that is not there */
 FB_MUST_CHECK fb_code fb_kafka_open(const fb_kafka_source *source, const char *group,
                                     int64_t timeout_ms, fb_kafka **out, fb_error *err);
@@ -77,7 +78,6 @@ FB_MUST_CHECK fb_code fb_kafka_group_commit(fb_kafka *kafka, const fb_books *boo
                                             int64_t timeout_ms, fb_error *err);
 
 /* --- windows -------------------------------------------------------------------------- */
-
 
 typedef enum fb_window_end {
     FB_WINDOW_OPEN,

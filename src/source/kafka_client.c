@@ -22,12 +22,9 @@ typedef struct property {
 
 /* Not to be changed by anybody: what the promise rests on. */
 static const property fixed[] = {
-    {"enable.auto.commit", "false"},
-    {"enable.auto.offset.store", "false"},
-    {"enable.partition.eof", "true"},
-    {"auto.offset.reset", "error"},
-    {"isolation.level", "read_committed"},
-    {"check.crcs", "true"},
+    {"enable.auto.commit", "false"},       {"enable.auto.offset.store", "false"},
+    {"enable.partition.eof", "true"},      {"auto.offset.reset", "error"},
+    {"isolation.level", "read_committed"}, {"check.crcs", "true"},
     {"allow.auto.create.topics", "false"},
 };
 
@@ -53,7 +50,10 @@ void fb_kafka_trouble_init(fb_kafka_trouble *trouble)
     pthread_mutex_init(&trouble->lock, NULL);
 }
 
-void fb_kafka_trouble_clear(fb_kafka_trouble *trouble) { pthread_mutex_destroy(&trouble->lock); }
+void fb_kafka_trouble_clear(fb_kafka_trouble *trouble)
+{
+    pthread_mutex_destroy(&trouble->lock);
+}
 
 bool fb_kafka_trouble_all_down(fb_kafka_trouble *trouble)
 {
@@ -97,24 +97,29 @@ static bool was_up_shortly(const char *reason)
  * says why.  A broker that goes down does so, too, but cannot be connected to afterwards. */
 static void note_suspect(fb_kafka_trouble *t, const char *reason)
 {
-    bool                is_sasl = t->protocol == FB_KAFKA_SASL_PLAINTEXT ||
-                                  t->protocol == FB_KAFKA_SASL_SSL;
-    bool                is_plain = t->protocol != FB_KAFKA_SSL && t->protocol != FB_KAFKA_SASL_SSL;
+    bool is_sasl =
+        t->protocol == FB_KAFKA_SASL_PLAINTEXT || t->protocol == FB_KAFKA_SASL_SSL;
+    bool is_plain = t->protocol != FB_KAFKA_SSL && t->protocol != FB_KAFKA_SASL_SSL;
     rd_kafka_resp_err_t now = RD_KAFKA_RESP_ERR_NO_ERROR;
     bool                is_gone = strstr(reason, "Connect to") != NULL;
-    if (strstr(reason, "PLAINTEXT broker listener")) now = RD_KAFKA_RESP_ERR__SSL;
-    else if (!strstr(reason, "Disconnected")) now = RD_KAFKA_RESP_ERR_NO_ERROR;
-    else if (is_plain && strstr(reason, "APIVERSION_QUERY")) now = RD_KAFKA_RESP_ERR__SSL;
-    else if (!is_sasl && was_up_shortly(reason)) now = RD_KAFKA_RESP_ERR__AUTHENTICATION;
+    if (strstr(reason, "PLAINTEXT broker listener"))
+        now = RD_KAFKA_RESP_ERR__SSL;
+    else if (!strstr(reason, "Disconnected"))
+        now = RD_KAFKA_RESP_ERR_NO_ERROR;
+    else if (is_plain && strstr(reason, "APIVERSION_QUERY"))
+        now = RD_KAFKA_RESP_ERR__SSL;
+    else if (!is_sasl && was_up_shortly(reason))
+        now = RD_KAFKA_RESP_ERR__AUTHENTICATION;
     pthread_mutex_lock(&t->lock);
     if (is_gone) t->suspect = RD_KAFKA_RESP_ERR_NO_ERROR;
     if (now != RD_KAFKA_RESP_ERR_NO_ERROR && now != t->suspect) {
         t->suspect = now;
         t->suspect_ms = fb_mono_ms();
         snprintf(t->text, sizeof t->text, "%s (%s)", reason,
-                 now == RD_KAFKA_RESP_ERR__AUTHENTICATION ? "the port seems to ask for a login"
-                 : is_plain                               ? "the port seems to speak TLS"
-                                                          : "the port seems not to speak TLS");
+                 now == RD_KAFKA_RESP_ERR__AUTHENTICATION
+                     ? "the port seems to ask for a login"
+                 : is_plain ? "the port seems to speak TLS"
+                            : "the port seems not to speak TLS");
     }
     pthread_mutex_unlock(&t->lock);
 }
@@ -135,7 +140,8 @@ static void on_error(rd_kafka_t *client, int code, const char *reason, void *opa
     fb_log(FB_LOG_DEBUG, "kafka_error", "%s: %s", rd_kafka_err2name(err), reason);
 }
 
-static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
+static void on_log(const rd_kafka_t *client, int level, const char *facility,
+                   const char *text)
 {
     (void)level; // what matters to a user comes as an error as well, but for this
     const char *behind_thread = strstr(text, "]: ");
@@ -144,28 +150,33 @@ static void on_log(const rd_kafka_t *client, int level, const char *facility, co
     fb_log(FB_LOG_DEBUG, "kafka_client", "%s: %s", facility, text);
 }
 
-static fb_code set(rd_kafka_conf_t *conf, const char *name, const char *value, fb_error *err)
+static fb_code set(rd_kafka_conf_t *conf, const char *name, const char *value,
+                   fb_error *err)
 {
     char said[256];
-    if (rd_kafka_conf_set(conf, name, value, said, sizeof said) == RD_KAFKA_CONF_OK) return FB_OK;
-    fb_error_set(err, FB_R_K010, "the Kafka client refuses the property %s: %s", name, said);
+    if (rd_kafka_conf_set(conf, name, value, said, sizeof said) == RD_KAFKA_CONF_OK)
+        return FB_OK;
+    fb_error_set(err, FB_R_K010, "the Kafka client refuses the property %s: %s", name,
+                 said);
     return FB_ECONFIG;
 }
 
-static fb_code set_secret(rd_kafka_conf_t *conf, const char *name, const fb_secret *secret,
-                          fb_error *err)
+static fb_code set_secret(rd_kafka_conf_t *conf, const char *name,
+                          const fb_secret *secret, fb_error *err)
 {
     char    value[FB_MAX_SECRET_BYTES], said[8];
     fb_code code = fb_secret_reveal(secret, value, sizeof value, err);
     /* The client's own words could repeat the value, so they are not asked for. */
     if (code == FB_OK &&
         rd_kafka_conf_set(conf, name, value, said, sizeof said) != RD_KAFKA_CONF_OK)
-        code = fb_fail(err, K010, "the Kafka client refuses the secret given for %s", name);
+        code =
+            fb_fail(err, K010, "the Kafka client refuses the secret given for %s", name);
     fb_secret_wipe(value, sizeof value);
     return code;
 }
 
-static fb_code set_pairs(rd_kafka_conf_t *conf, const fb_pair *pairs, size_t count, fb_error *err)
+static fb_code set_pairs(rd_kafka_conf_t *conf, const fb_pair *pairs, size_t count,
+                         fb_error *err)
 {
     fb_code code = FB_OK;
     for (size_t i = 0; i < count; i++) {
@@ -184,9 +195,11 @@ static fb_code set_optional(rd_kafka_conf_t *conf, const char *name, const char 
     return value ? set(conf, name, value, err) : FB_OK;
 }
 
-static fb_code set_connection(rd_kafka_conf_t *conf, const fb_kafka_connection *c, fb_error *err)
+static fb_code set_connection(rd_kafka_conf_t *conf, const fb_kafka_connection *c,
+                              fb_error *err)
 {
-    static const char *const protocols[] = {"plaintext", "ssl", "sasl_plaintext", "sasl_ssl"};
+    static const char *const protocols[] = {"plaintext", "ssl", "sasl_plaintext",
+                                            "sasl_ssl"};
     static const char *const mechanisms[] = {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512",
                                              "OAUTHBEARER"};
     fb_code                  code = FB_OK;
@@ -199,7 +212,8 @@ static fb_code set_connection(rd_kafka_conf_t *conf, const fb_kafka_connection *
     if (fb_secret_is_set(&c->sasl_password))
         FB_TRY(set_secret(conf, "sasl.password", &c->sasl_password, err));
     FB_TRY(set_optional(conf, "ssl.ca.location", c->ssl_ca_location, err));
-    FB_TRY(set_optional(conf, "ssl.certificate.location", c->ssl_certificate_location, err));
+    FB_TRY(
+        set_optional(conf, "ssl.certificate.location", c->ssl_certificate_location, err));
     FB_TRY(set_optional(conf, "ssl.key.location", c->ssl_key_location, err));
     if (fb_secret_is_set(&c->ssl_key_password))
         FB_TRY(set_secret(conf, "ssl.key.password", &c->ssl_key_password, err));
@@ -208,14 +222,15 @@ out:
     return code;
 }
 
-static fb_code make_conf(const fb_kafka *kafka, int64_t queue_bytes, rd_kafka_conf_t *conf,
-                         fb_error *err)
+static fb_code make_conf(const fb_kafka *kafka, int64_t queue_bytes,
+                         rd_kafka_conf_t *conf, fb_error *err)
 {
     const fb_kafka_source *source = kafka->source;
     fb_code                code = FB_OK;
     char                   kilobytes[24];
-    int64_t wanted = queue_bytes / 1024 + 1;
-    snprintf(kilobytes, sizeof kilobytes, "%" PRId64, wanted < MAX_QUEUE ? wanted : MAX_QUEUE);
+    int64_t                wanted = queue_bytes / 1024 + 1;
+    snprintf(kilobytes, sizeof kilobytes, "%" PRId64,
+             wanted < MAX_QUEUE ? wanted : MAX_QUEUE);
     for (size_t i = 0; i < sizeof preset / sizeof *preset; i++)
         FB_TRY(set(conf, preset[i].name, preset[i].value, err));
     FB_TRY(set(conf, "queued.max.messages.kbytes", kilobytes, err));
@@ -231,8 +246,8 @@ out:
     return code;
 }
 
-fb_code fb_kafka_client_new(const fb_kafka *kafka, fb_kafka_trouble *trouble, int64_t queue_bytes,
-                            rd_kafka_t **out, fb_error *err)
+fb_code fb_kafka_client_new(const fb_kafka *kafka, fb_kafka_trouble *trouble,
+                            int64_t queue_bytes, rd_kafka_t **out, fb_error *err)
 {
     char             said[512];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
@@ -255,26 +270,31 @@ fb_code fb_kafka_client_new(const fb_kafka *kafka, fb_kafka_trouble *trouble, in
 }
 
 /* "sasl_ssl://host:1/bootstrap: ..." without the thread's name librdkafka puts in front. */
-static fb_code fail_trouble(const fb_kafka *kafka, rd_kafka_resp_err_t worst, const char *text,
-                            fb_error *err)
+static fb_code fail_trouble(const fb_kafka *kafka, rd_kafka_resp_err_t worst,
+                            const char *text, fb_error *err)
 {
     const char *brokers = kafka->source->use->bootstrap_servers;
     if (worst == RD_KAFKA_RESP_ERR__AUTHENTICATION) {
         fb_error_set(err, FB_R_K002, "%s refused the credentials: %s", brokers, text);
-        fb_error_hint(err, "check security_protocol, sasl_mechanism, sasl_username and what "
-                           "sasl_password refers to");
+        fb_error_hint(err,
+                      "check security_protocol, sasl_mechanism, sasl_username and what "
+                      "sasl_password refers to");
         return FB_EAUTH;
     }
-    if (worst == RD_KAFKA_RESP_ERR__SSL) {
+    /* A listener that speaks no TLS hangs up, which librdkafka mostly counts as transport. */
+    if (worst == RD_KAFKA_RESP_ERR__SSL || strstr(text, "SSL_HANDSHAKE")) {
         fb_error_set(err, FB_R_K003, "no TLS connection to %s: %s", brokers, text);
-        fb_error_hint(err, "check that security_protocol is what the port speaks, that "
-                           "ssl_ca_location holds the authority that signed the broker's "
-                           "certificate, and that the certificate names the host you wrote");
+        fb_error_hint(err,
+                      "check that security_protocol is what the port speaks, that "
+                      "ssl_ca_location holds the authority that signed the broker's "
+                      "certificate, and that the certificate names the host you wrote");
         return FB_EAUTH;
     }
-    fb_error_set(err, FB_R_K001, "no answer from %s: %s", brokers, text[0] ? text : "no word");
-    fb_error_hint(err, "check bootstrap_servers, and that the brokers run and can be reached "
-                       "from here");
+    fb_error_set(err, FB_R_K001, "no answer from %s: %s", brokers,
+                 text[0] ? text : "no word");
+    fb_error_hint(err,
+                  "check bootstrap_servers, and that the brokers run and can be reached "
+                  "from here");
     return FB_EUNREACHABLE;
 }
 
@@ -294,7 +314,8 @@ fb_code fb_kafka_check_trouble(fb_kafka *kafka, fb_error *err)
     return fail_trouble(kafka, worst, text, err);
 }
 
-fb_code fb_kafka_fail(fb_kafka *kafka, rd_kafka_resp_err_t code, const char *doing, fb_error *err)
+fb_code fb_kafka_fail(fb_kafka *kafka, rd_kafka_resp_err_t code, const char *doing,
+                      fb_error *err)
 {
     const char *topic = kafka->source->topic;
     fb_code     trouble = fb_kafka_check_trouble(kafka, err);
@@ -304,10 +325,11 @@ fb_code fb_kafka_fail(fb_kafka *kafka, rd_kafka_resp_err_t code, const char *doi
     case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
         fb_error_set(err, FB_R_K005, "cannot %s: %s", doing, rd_kafka_err2str(code));
-        fb_error_hint(err, "give the principal%s%s READ and DESCRIBE on topic \"%s\"",
-                      kafka->source->use->sasl_username ? " " : "",
-                      kafka->source->use->sasl_username ? kafka->source->use->sasl_username : "",
-                      topic);
+        fb_error_hint(
+            err, "give the principal%s%s READ and DESCRIBE on topic \"%s\"",
+            kafka->source->use->sasl_username ? " " : "",
+            kafka->source->use->sasl_username ? kafka->source->use->sasl_username : "",
+            topic);
         return FB_EAUTH;
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:

@@ -25,7 +25,10 @@ static inline fb_cursor fb_cursor_at(int32_t partition, int64_t first, int64_t e
     return (fb_cursor){{.partition = partition, .first = first, .next = first}, end};
 }
 
-static inline bool fb_cursor_is_done(const fb_cursor *c) { return c->book.next >= c->end; }
+static inline bool fb_cursor_is_done(const fb_cursor *c)
+{
+    return c->book.next >= c->end;
+}
 
 /** The broker has nothing below `offset` that is still to come. */
 static inline void fb_cursor_reach(fb_cursor *c, int64_t offset)

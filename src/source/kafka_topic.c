@@ -209,7 +209,8 @@ static fb_code list_offsets(fb_kafka *kafka, fb_kafka_topic *topic, answer which
     fb_code                          code = FB_OK;
     rd_kafka_queue_t                *queue = rd_kafka_queue_new(kafka->client);
     rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_new((int)topic->count);
-    rd_kafka_AdminOptions_t *options = admin_options(kafka, RD_KAFKA_ADMIN_OP_LISTOFFSETS, deadline);
+    rd_kafka_AdminOptions_t         *options =
+        admin_options(kafka, RD_KAFKA_ADMIN_OP_LISTOFFSETS, deadline);
 
     for (size_t i = 0; i < topic->count; i++)
         rd_kafka_topic_partition_list_add(asked, kafka->source->topic, topic->partitions[i].id)
@@ -275,7 +276,8 @@ static fb_code ask_offsets(fb_kafka *kafka, fb_kafka_topic *topic, int64_t deadl
 static void take_topic_id(const rd_kafka_DescribeTopics_result_t *result, fb_kafka_topic *topic)
 {
     size_t                              count = 0;
-    const rd_kafka_TopicDescription_t **list = rd_kafka_DescribeTopics_result_topics(result, &count);
+    const rd_kafka_TopicDescription_t **list =
+        rd_kafka_DescribeTopics_result_topics(result, &count);
     if (count != 1 || rd_kafka_TopicDescription_error(list[0])) return;
     const rd_kafka_Uuid_t *id = rd_kafka_TopicDescription_topic_id(list[0]);
     if (rd_kafka_Uuid_most_significant_bits(id) || rd_kafka_Uuid_least_significant_bits(id))

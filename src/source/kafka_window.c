@@ -95,24 +95,16 @@ static fb_cursor *find_cursor(fb_kafka_window *w, int32_t partition)
     return &w->cursors[low].at;
 }
 
-/* Stop fetching what nobody will look at. Not needed for correctness. */
-static void pause_partition(fb_kafka_window *w, lane *l, int32_t partition)
-{
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(list, w->kafka->source->topic, partition);
-    rd_kafka_pause_partitions(l->client, list);
-    rd_kafka_topic_partition_list_destroy(list);
-}
-
-/* A cursor that was not done before has moved: see whether it is done now. */
+/* A cursor that was not done before has moved: see whether it is done now.
+ *
+ * A partition that is done goes on being fetched, and what comes is dropped.  Pausing it
+ * would spare that, but a pause under way when its client is destroyed makes librdkafka
+ * 2.15 wait for ever: the request holds its partition, which holds the request. */
 static void settle(fb_kafka_window *w, lane *l, const fb_cursor *c)
 {
     if (!fb_cursor_is_done(c)) return;
     l->open--;
-    if (atomic_fetch_sub(&w->open, 1) == 1)
-        shut(w, FB_WINDOW_AT_END);
-    else
-        pause_partition(w, l, c->book.partition);
+    if (atomic_fetch_sub(&w->open, 1) == 1) shut(w, FB_WINDOW_AT_END);
 }
 
 /* Take a record into the slice, or drop it. */

@@ -125,6 +125,23 @@ def test_a_broker_that_dies_and_comes_back_costs_nothing(forebay, mortal, fsck):
     settle(it, fsck)
 
 
+def test_a_broker_that_stays_away_ends_the_run_in_time_and_what_came_is_kept(forebay, mortal, fsck):
+    it = make("target", forebay, mortal, seed=33)
+    it.ledger.write(20000)
+    process = start(it, "--timeout-ms", 3000, *SLOWLY)
+    time.sleep(0.5)
+    assert process.poll() is None
+    mortal.control("kill", "1")
+    began = time.monotonic()
+    status, said = end(process)
+    took = time.monotonic() - began
+    assert mortal.control("start").returncode == 0
+    assert status == 5 and "[FB-K006]" in said and took < 10, f"{took} s\n{said}"
+    books = it.ledger.compare(it)
+    assert books.duplicated == books.altered == books.extra == 0 and books.lost > 0
+    settle(it, fsck)
+
+
 @pytest.mark.long
 def test_a_broker_that_dies_twenty_times_costs_nothing(forebay, mortal, fsck):
     it = make("target", forebay, mortal, seed=32)

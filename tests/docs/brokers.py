@@ -5,10 +5,10 @@ import pytest
 
 
 class DemoBroker:
-    """A running demo, in the folder forebay-demo of its test; `orders` has 100 messages."""
+    """A running demo, in the folder forebay-demo of its test; all of `orders` is landed."""
 
-    def __init__(self, forebay):
-        self._process = forebay.start("demo", "--keep", "--messages", "100")
+    def __init__(self, forebay, messages=100):
+        self._process = forebay.start("demo", "--keep", "--messages", messages)
         for line in self._process.stderr:
             found = re.search(r"the broker stays on (\S+)", line)
             if found:

@@ -30,6 +30,7 @@ import shlex
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 import yaml
@@ -252,15 +253,16 @@ class Session:
         self.shell.stdin.write(f"{{ (exit {self.status})\n{self.own(text)}\n}} </dev/null\n"
                                f"printf '\\n{end}%d\\n' $?\n")
         self.shell.stdin.flush()
-        timer = _Timer(COMMAND_SECONDS, self.shell)
+        late = threading.Timer(COMMAND_SECONDS, os.killpg, (self.shell.pid, signal.SIGKILL))
+        late.start()
         printed = []
         for line in self.shell.stdout:
             if line.startswith(end):
                 self.status = int(line[len(end):])
-                timer.stop()
-                text = "".join(printed)
-                return self.status, text[:-1] if text.endswith("\n") else text
+                late.cancel()
+                return self.status, "".join(printed).removesuffix("\n")
             printed.append(line)
+        late.cancel()
         raise AssertionError(f"not done after {COMMAND_SECONDS} s:\n{text}\n{''.join(printed)}")
 
     def start(self, command):
@@ -287,18 +289,6 @@ class Session:
             process.wait()
         for undo in self.at_end:
             undo()
-
-
-class _Timer:
-    """Kills a process unless it is stopped in time."""
-
-    def __init__(self, seconds, process):
-        import threading
-        self._timer = threading.Timer(seconds, lambda: os.killpg(process.pid, signal.SIGKILL))
-        self._timer.start()
-
-    def stop(self):
-        self._timer.cancel()
 
 
 def follow(block, session):

@@ -27,8 +27,8 @@ def rows_of(page, head):
 
 def test_generated_pages_are_up_to_date(forebay):
     done = subprocess.run([pages.ROOT / "tools/make_docs.sh", "--check"], text=True,
-                          capture_output=True, env={"PATH": "/usr/bin:/bin", "FOREBAY": str(forebay.path)},
-                          check=False)
+                          capture_output=True, check=False,
+                          env={"PATH": "/usr/bin:/bin", "FOREBAY": str(forebay.path)})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -37,7 +37,8 @@ def test_generated_pages_are_up_to_date(forebay):
 
 def test_every_value_of_types_md_lands_as_it_says(forebay, demo_broker):
     from confluent_kafka import Producer
-    rows = [[cell.strip("`") for cell in row] for row in rows_of(REFERENCE / "types.md", "type | in the message")]
+    rows = [[cell.strip("`") for cell in row] for row in
+            rows_of(REFERENCE / "types.md", "type | in the message")]
     columns, expected = [], {}
     producer = Producer({"bootstrap.servers": demo_broker.address})
     for number, (kind, value, strict, lenient) in enumerate(rows):
@@ -70,8 +71,9 @@ def test_every_value_of_types_md_lands_as_it_says(forebay, demo_broker):
 
 
 def test_every_type_has_an_example():
-    types = {row[0].strip("`").split("(")[0] for row in rows_of(REFERENCE / "types.md", "type | also written")}
-    shown = {row[0].strip("`").split("(")[0] for row in rows_of(REFERENCE / "types.md", "type | in the message")}
+    def first_words(head):
+        return {row[0].strip("`").split("(")[0] for row in rows_of(REFERENCE / "types.md", head)}
+    types, shown = first_words("type | also written"), first_words("type | in the message")
     assert types - shown == {"int16", "int32", "uint8", "uint16"}  # like their neighbours
 
 
@@ -94,9 +96,11 @@ def keys_of(value, path=""):
 def test_the_keys_of_a_report_are_those_of_report_md(forebay):
     forebay("demo", "--messages", "100")
     whole = json.loads(min((forebay.folder / "forebay-demo/reports").iterdir()).read_text())
-    failed = forebay("-c", "forebay-demo/forebay.yml", "run", "--json", "--timeout-ms", "300", status=5).json()
+    failed = forebay("-c", "forebay-demo/forebay.yml", "run", "--json", "--timeout-ms", "300",
+                     status=5).json()
     found = set(keys_of(whole)) | set(keys_of(failed))
-    told = {key for row in rows_of(REFERENCE / "report.md", "key") for key in re.findall(r"`([^`]+)`", row[0])}
+    told = {key for row in rows_of(REFERENCE / "report.md", "key")
+            for key in re.findall(r"`([^`]+)`", row[0])}
     assert told == found
 
 
@@ -120,7 +124,8 @@ def test_exit_codes_md_names_every_kind_that_a_retry_may_help():
     told = {(kind, status) for kind, status, _ in
             rows_of(REFERENCE / "exit-codes.md", "kind | status")}
     assert told == {(meaning, status) for _, status, meaning in kinds}
-    of_kind = dict(re.findall(r"^FB_REASON\((\w+), (\w+),", (pages.ROOT / "src/base/reasons.def").read_text(), re.M))
+    of_kind = dict(re.findall(r"^FB_REASON\((\w+), (\w+),",
+                              (pages.ROOT / "src/base/reasons.def").read_text(), re.M))
     by_meaning = {meaning: name for name, _, meaning in kinds}
     for kind, _, codes in rows_of(REFERENCE / "exit-codes.md", "kind | status"):
         assert {of_kind[code] for code in re.findall(r"FB-(\w+)", codes)} == {by_meaning[kind]}

@@ -171,6 +171,16 @@ def test_bad_records_may_be_kept_as_json_lines(forebay, kafka):
         assert [error["reason"] for error in line["errors"]] == reasons
 
 
+def test_all_headers_of_a_rejected_record_are_kept(forebay, kafka):
+    headers = [(f"h{number}", b"%d" % number) for number in range(2000)]
+    topic = kafka.topic()
+    kafka.produce(topic, ["bad"], headers=headers)
+    it = Pipeline(forebay, kafka.address, topic, [("id", "int64")])
+    it.run()
+    (kept,), = it.rejects("_kafka_headers")
+    assert [(one["key"], one["value"]) for one in kept] == headers
+
+
 def test_a_topic_of_the_longest_name_lands_and_its_rejects_too(forebay, kafka):
     topic = kafka.topic("t" * 249)
     kafka.produce(topic, ["x", {"id": 1}])

@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import stat
 import time
 
 import pytest
@@ -103,6 +104,29 @@ def test_a_stop_commits_what_was_read_and_the_next_run_goes_on(how, forebay, kaf
     assert report["rows"]["written"] == (len(it.rows("id")) if it.version() >= 0 else 0)
     it.run()
     assert sorted(value for value, in it.rows("id")) == list(range(300000))
+
+
+def test_a_report_into_what_is_no_file_leaves_it_what_it_is(forebay, it):
+    pipe = forebay.folder / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    it.run("--report", pipe)
+    assert stat.S_ISFIFO(os.lstat(pipe).st_mode)
+    assert json.loads(os.read(reader, 1 << 20))["rows"]["read"] == 10
+    os.close(reader)
+
+
+def test_a_reader_that_went_away_is_no_failure_and_a_full_disk_is_one(forebay, it):
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = forebay.start(*it.arguments("--json"), stdout=writer)
+    os.close(writer)
+    assert process.wait(30) == 0, process.stderr.read()
+    with open("/dev/full", "w") as full:
+        process = forebay.start(*it.arguments("--json"), stdout=full)
+    assert process.wait(30) == 1
+    said = process.stderr.read()
+    assert "cannot write to standard output [FB-F002]" in said and "is done" in said
 
 
 def test_nothing_of_the_users_environment_or_folder_is_left_behind(forebay, it):

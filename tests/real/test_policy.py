@@ -73,17 +73,19 @@ def test_of_equal_values_the_lowest_place_wins_whatever_the_workers_did(
             first.setdefault(value_of[number], (partition, offset, number))
     assert it.rows("_kafka_partition", "_kafka_offset", "id") == sorted(first.values())
     if rejected == "delta":
-        rows = it.rejects("_kafka_partition", "_kafka_offset", "errors", "_kafka_value", "_kafka_key",
-                          "_kafka_headers")
+        rows = it.arrow(it.rejected)
         fsck(it.rejected)
-        _, _, (error,), value, key, headers = rows[0]
+        row, = rows.slice(0, 1).to_pylist()
+        error, = row["errors"]
         assert (error["reason"], error["column"], error["path"]) == ("unique", "s", "$.s")
-        assert error["raw"].encode() in value and key == b"k"
-        assert headers == [{"key": "h", "value": b"1"}]
+        assert error["raw"].encode() in row["_kafka_value"] and row["_kafka_key"] == b"k"
+        assert row["_kafka_headers"] == [{"key": "h", "value": b"1"}]
+        found = rows.num_rows
     else:
-        rows = [line for lines in it.reject_files().values() for line in lines]
-        assert rows[0]["errors"][0]["reason"] == "unique"
-    assert len(rows) == count - values
+        lines = [line for lines in it.reject_files().values() for line in lines]
+        assert lines[0]["errors"][0]["reason"] == "unique"
+        found = len(lines)
+    assert found == count - values
     fsck(it.table)
 
 

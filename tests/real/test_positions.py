@@ -2,6 +2,7 @@
 move them."""
 import json
 import shutil
+import time
 
 import pytest
 
@@ -67,7 +68,8 @@ def test_a_loss_may_be_passed_over_by_choice_and_is_written_down(policy, first, 
     kafka.produce(landed.topic, numbers(100, 500))
     delete_records(kafka, landed.topic, 500)
     landed.change("source", on_data_loss=policy)
-    landed.run()
+    said = landed.run()["stderr"]
+    assert f"partition 0: {first - 100} offsets from 100 on are passed over" in said
     kafka.produce(landed.topic, numbers(600, 10))
     landed.run()
     assert ids(landed) == [*range(100), *range(first, 610)]
@@ -100,6 +102,21 @@ def test_a_topic_made_again_stops_the_run_although_its_offsets_would_fit(kafka, 
     kafka.produce(landed.topic, numbers(1000, 150))
     landed.fails("FB-O003")
     assert landed.version() == 0 and ids(landed) == list(range(100))
+
+
+def test_a_topic_made_again_while_it_is_read_lands_nothing_under_the_old_positions(
+        forebay, kafka, landed):
+    kafka.produce(landed.topic, numbers(100, 100))
+    process = forebay.start(*landed.arguments("--json"),
+                            env={"FOREBAY_FAILPOINT": "run.planned:sleep=6s"})
+    time.sleep(2)
+    make_again(kafka, landed.topic)
+    kafka.produce(landed.topic, numbers(1000, 300))
+    report = json.loads(process.communicate(timeout=60)[0])
+    assert report["error"]["code"] == "FB-O003" and process.returncode == 1
+    assert ids(landed) == list(range(100)) and landed.positions() == {0: 100}
+    landed.change("source", on_recreated="restart")
+    assert landed.run()["rows"]["written"] == 300
 
 
 def test_a_topic_made_again_lands_from_its_start_by_choice(kafka, landed, fsck):
@@ -140,6 +157,42 @@ def test_a_table_that_lost_our_position_stops_the_run(kafka, landed):
                               if '"txn"' not in line) + "\n")
     report = landed.fails("FB-O004")
     assert "--to 0:100" in report["error"]["do"]
+
+
+def test_what_is_advised_about_lost_positions_works_for_one_partition_at_a_time(forebay, kafka):
+    topic = kafka.topic(partitions=2)
+    kafka.produce(topic, numbers(0, 20), partition=lambda n: n % 2)
+    it = Pipeline(forebay, kafka.address, topic, ID)
+    it.run()
+    path = it.table / "_delta_log" / f"{0:020}.json"
+    path.write_text("\n".join(line for line in path.read_text().splitlines()
+                              if '"txn"' not in line) + "\n")
+    for partition in (0, 1):
+        advice = it.fails("FB-O004")["error"]["do"]
+        assert f"--partition {partition} --to {partition}:10" in advice
+        reset(forebay, it, f"{partition}:10")
+    assert it.run()["rows"]["read"] == 0
+    assert sorted(ids(it)) == list(range(20))
+
+
+@pytest.mark.parametrize("store, name", [("target", "landed.json"), ("file", "offsets.json")])
+def test_a_state_file_that_is_broken_is_mended_by_a_reset_as_is_advised(
+        store, name, forebay, kafka):
+    topic = kafka.topic()
+    kafka.produce(topic, numbers(0, 100))
+    it = Pipeline(forebay, kafka.address, topic, ID, state={"store": store})
+    it.run()
+    (forebay.folder / "state" / "p" / name).write_text("{")
+    assert "offsets reset" in it.fails("FB-O010", status=3)["error"]["do"]
+    reset(forebay, it, "0:100")
+    assert it.run()["rows"]["read"] == 0
+
+
+def test_a_first_start_that_may_not_choose_is_not_sent_to_a_table_that_is_not_there(
+        forebay, kafka):
+    topic = kafka.topic()
+    it = Pipeline(forebay, kafka.address, topic, ID, source={"auto_offset_reset": "error"})
+    assert "offsets reset" not in it.fails("FB-O005")["error"]["do"]
 
 
 # --- store: file ----------------------------------------------------------------------------
@@ -194,6 +247,24 @@ def test_a_state_file_of_another_pipeline_or_schema_is_refused(filed):
         filed.document.write_text(bad)
         filed.fails("FB-O010", status=None)
     assert filed.version() == 0
+
+
+@pytest.mark.parametrize("offsets", [
+    {"0": "90"}, {"0": -1}, {"0": 90.0}, {"0": None}, {"0": 2 ** 63}, {"00": 90}, {"p": 90}, [90],
+    None])
+def test_what_is_no_offset_in_the_state_file_is_not_taken_for_none(offsets, filed):
+    document = json.loads(filed.document.read_text())
+    document["offsets"] = offsets
+    filed.document.write_text(json.dumps(document))
+    filed.fails("FB-O010", status=3)
+    assert ids(filed) == list(range(60))
+
+
+def test_a_state_file_of_another_topic_is_refused(kafka, filed):
+    other = kafka.topic()
+    kafka.produce(other, numbers(0, 100))
+    filed.change("source", topic=other)
+    filed.fails("FB-O010", status=3)
 
 
 def test_a_state_file_that_is_gone_does_not_land_rows_twice(filed):

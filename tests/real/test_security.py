@@ -168,6 +168,18 @@ def test_no_login_where_one_is_asked_for_is_called_so_at_once(make):
     refused(make("SASL_"), "FB-K002", "security_protocol")
 
 
+def test_a_topic_that_may_not_be_read_is_called_so_and_names_the_principal(make, kafka_auth):
+    from confluent_kafka.admin import (AclBinding, AclOperation, AclPermissionType,
+                                       ResourcePatternType, ResourceType)
+    it = make("SASL_SSL_", **sasl("SASL_SSL", "SCRAM-SHA-256"))
+    it.change("source", topic=kafka_auth.topic())
+    rule = AclBinding(ResourceType.TOPIC, it.pipeline["source"]["topic"], ResourcePatternType.LITERAL,
+                      "User:admin", "*", AclOperation.READ, AclPermissionType.ALLOW)
+    admin = kafka_auth.admin()
+    admin.create_acls([rule])[rule].result(30)
+    refused(it, "FB-K005", "alice", it.pipeline["source"]["topic"], env=ENV)
+
+
 # --- secrets --------------------------------------------------------------------------------
 
 

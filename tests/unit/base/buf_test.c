@@ -11,8 +11,7 @@ TEST(memory_from_the_door_is_zeroed_and_may_be_of_no_bytes)
 {
     char *memory = fb_alloc(100), *none = fb_alloc(0);
     REQUIRE(memory && none);
-    for (size_t i = 0; i < 100; i++)
-        CHECK(memory[i] == 0);
+    for (size_t i = 0; i < 100; i++) CHECK(memory[i] == 0);
     memory = fb_realloc(memory, 1000);
     CHECK(memory != NULL);
     fb_free(memory);
@@ -98,8 +97,7 @@ TEST(a_buffer_grows_and_always_ends_in_nul)
     fb_buf_printf(&buf, "%d%s", 42, "x");
     fb_buf_add(&buf, "\0y", 2);
     CHECK_BYTES(buf.data, buf.size + 1, "abc42x\0y", 9);
-    for (int i = 0; i < 1000; i++)
-        fb_buf_add_text(&buf, "12345");
+    for (int i = 0; i < 1000; i++) fb_buf_add_text(&buf, "12345");
     CHECK_INT(buf.size, 5008);
     CHECK_INT(buf.data[buf.size], 0);
     CHECK_CODE(fb_buf_check(&buf, "it", &err), FB_OK, &err);
@@ -148,10 +146,13 @@ TEST(a_text_becomes_a_json_string_whatever_it_holds)
     fb_buf_init(&buf, 1000);
     CHECK_TEXT(as_json(&buf, "", 0), "\"\"");
     CHECK_TEXT(as_json(&buf, "a\"\\/", 4), "\"a\\\"\\\\/\"");
-    CHECK_TEXT(as_json(&buf, "\n\t\0\x1f\x7f", 5), "\"\\u000a\\u0009\\u0000\\u001f\\u007f\"");
-    CHECK_TEXT(as_json(&buf, "\xc3\xa9\xf0\x9f\x98\x80", 6), "\"\xc3\xa9\xf0\x9f\x98\x80\"");
+    CHECK_TEXT(as_json(&buf, "\n\t\0\x1f\x7f", 5),
+               "\"\\u000a\\u0009\\u0000\\u001f\\u007f\"");
+    CHECK_TEXT(as_json(&buf, "\xc3\xa9\xf0\x9f\x98\x80", 6),
+               "\"\xc3\xa9\xf0\x9f\x98\x80\"");
     CHECK_TEXT(as_json(&buf, "\xff\xc3", 2), "\"\\ufffd\\ufffd\"");
-    CHECK_TEXT(as_json(&buf, "\xc2\x9b\xc2\xa0", 4), "\"\\u009b\xc2\xa0\""); // CSI, and a blank
+    CHECK_TEXT(as_json(&buf, "\xc2\x9b\xc2\xa0", 4),
+               "\"\\u009b\xc2\xa0\""); // CSI, and a blank
     fb_buf_reset(&buf);
     fb_buf_add_json_text(&buf, NULL);
     fb_buf_add_json_text(&buf, "x");

@@ -8,7 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static fb_code fail_here(fb_error *err) { return fb_fail(err, F001, "cannot read %s", "x"); }
+static fb_code fail_here(fb_error *err)
+{
+    return fb_fail(err, F001, "cannot read %s", "x");
+}
 
 TEST(a_failure_is_named_by_its_reason_and_returned_as_its_code)
 {
@@ -49,8 +52,7 @@ TEST(a_text_that_is_too_long_is_cut_between_two_characters)
 {
     fb_error err = {0};
     char     text[1201];
-    for (size_t i = 0; i < sizeof text - 1; i += 2)
-        memcpy(text + i, "\xc3\xa9", 2);
+    for (size_t i = 0; i < sizeof text - 1; i += 2) memcpy(text + i, "\xc3\xa9", 2);
     text[1200] = '\0';
     fb_error_set(&err, FB_R_F001, "x%s", text);
     CHECK_INT(strlen(err.what), 599);

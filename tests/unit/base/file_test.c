@@ -261,7 +261,8 @@ TEST(a_lock_is_held_by_one_and_names_its_holder)
     fb_error err;
     fb_lock  one = FB_LOCK_NONE, two = FB_LOCK_NONE;
     begin_folder();
-    CHECK_CODE(fb_lock_take(&one, in_folder("lock"), "pid 1 on here", 0, &err), FB_OK, &err);
+    CHECK_CODE(fb_lock_take(&one, in_folder("lock"), "pid 1 on here", 0, &err), FB_OK,
+               &err);
     int64_t before = fb_mono_ms();
     CHECK(fb_lock_take(&two, path, "pid 2", 120, &err) == FB_EBUSY);
     CHECK(fb_mono_ms() - before >= 120);

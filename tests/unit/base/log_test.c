@@ -63,7 +63,8 @@ TEST(a_message_can_forge_no_line_and_drive_no_terminal)
 {
     begin(FB_LOG_INFO, false);
     fb_log(FB_LOG_INFO, "i", "%s", "a\nerror: forged\r\033[31m\a\t\x7f");
-    fb_log(FB_LOG_INFO, "i", "%s", "\xc2\x9b[2J\x9b[2J\xc2\x85\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6|");
+    fb_log(FB_LOG_INFO, "i", "%s",
+           "\xc2\x9b[2J\x9b[2J\xc2\x85\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6|");
     fb_log(FB_LOG_INFO, "i", "%s", "caf\xc3\xa9 \xf0\x9f\x98\x80 \xc3");
     CHECK_TEXT(end(), "a\\x0aerror: forged\\x0d\\x1b[31m\\x07\\x09\\x7f\n"
                       "\\u009b[2J\\x9b[2J\\u0085\\u2028\\u202e\\u2066|\n"
@@ -95,10 +96,11 @@ TEST(no_part_of_an_error_can_forge_a_line)
     fb_error_hint(&err, "one line\nerror: another [FB-F001]");
     begin(FB_LOG_INFO, false);
     fb_log_error(&err);
-    CHECK_TEXT(end(), "c\\x0ad: error: a\\x0aerror: b [FB-F001]\n"
-                      "  state: e\\x0a  do: f\n"
-                      "  do: one line\n"
-                      "      error: another [FB-F001]\n"); // stands under it, not beside it
+    CHECK_TEXT(end(),
+               "c\\x0ad: error: a\\x0aerror: b [FB-F001]\n"
+               "  state: e\\x0a  do: f\n"
+               "  do: one line\n"
+               "      error: another [FB-F001]\n"); // stands under it, not beside it
 }
 
 TEST(the_level_of_a_line_may_be_colored)
@@ -117,8 +119,9 @@ TEST(the_level_of_a_line_may_be_colored)
 
 TEST(a_json_line_carries_event_context_fields_and_text)
 {
-    const fb_log_field fields[] = {FB_INT("n", -5), FB_STR("s", "a\"b\n"), FB_RAW("r", "[1]"),
-                                   FB_STR("none", NULL), FB_INT("zero", 0)};
+    const fb_log_field fields[] = {FB_INT("n", -5), FB_STR("s", "a\"b\n"),
+                                   FB_RAW("r", "[1]"), FB_STR("none", NULL),
+                                   FB_INT("zero", 0)};
     begin(FB_LOG_INFO, true);
     CHECK(fb_log_is_json());
     fb_log_context("run-1", "orders");
@@ -130,7 +133,9 @@ TEST(a_json_line_carries_event_context_fields_and_text)
     CHECK_HAS(lines, "Z\",\"level\":\"warning\",\"event\":\"kept\",\"run_id\":\"run-1\","
                      "\"pipeline\":\"orders\",\"n\":-5,\"s\":\"a\\\"b\\u000a\",\"r\":[1],"
                      "\"none\":null,\"zero\":0}\n");
-    CHECK_HAS(lines, "\"level\":\"info\",\"event\":\"said\",\"msg\":\"a \\\"word\\\"\\u000a\"}\n");
+    CHECK_HAS(
+        lines,
+        "\"level\":\"info\",\"event\":\"said\",\"msg\":\"a \\\"word\\\"\\u000a\"}\n");
 }
 
 TEST(an_error_in_json_has_its_parts_as_fields)
@@ -143,8 +148,10 @@ TEST(an_error_in_json_has_its_parts_as_fields)
     fb_log_plain("not in json");
     fb_log_status("not in json");
     const char *lines = end();
-    CHECK_HAS(lines, "\"level\":\"error\",\"event\":\"error\",\"code\":\"FB-K001\",\"where\":\"\","
-                     "\"state\":\"\",\"do\":\"look\\u000athere\",\"msg\":\"no answer\"}\n");
+    CHECK_HAS(
+        lines,
+        "\"level\":\"error\",\"event\":\"error\",\"code\":\"FB-K001\",\"where\":\"\","
+        "\"state\":\"\",\"do\":\"look\\u000athere\",\"msg\":\"no answer\"}\n");
     CHECK(strstr(lines, "not in json") == NULL);
 }
 
@@ -201,8 +208,7 @@ TEST(plain_text_may_have_several_lines)
 
 static void *write_lines(void *text)
 {
-    for (int i = 0; i < 200; i++)
-        fb_log(FB_LOG_INFO, "i", "%s", (const char *)text);
+    for (int i = 0; i < 200; i++) fb_log(FB_LOG_INFO, "i", "%s", (const char *)text);
     return NULL;
 }
 
@@ -211,14 +217,14 @@ TEST(lines_of_many_threads_are_written_whole)
     static const char *const words[] = {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
                                         "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
                                         "cccccccccccccccccccccccccccccc"};
-    pthread_t threads[3];
-    int       count = 0;
-    char     *rest, *line;
+    pthread_t                threads[3];
+    int                      count = 0;
+    char                    *rest, *line;
     begin(FB_LOG_INFO, false);
     for (int i = 0; i < 3; i++)
-        CHECK(pthread_create(&threads[i], NULL, write_lines, (void *)(uintptr_t)words[i]) == 0);
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
+        CHECK(pthread_create(&threads[i], NULL, write_lines,
+                             (void *)(uintptr_t)words[i]) == 0);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
     end();
     for (rest = caught; (line = strsep(&rest, "\n")) && *line; count++)
         CHECK(strcmp(line, words[0]) == 0 || strcmp(line, words[1]) == 0 ||

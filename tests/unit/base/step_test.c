@@ -116,22 +116,43 @@ TEST(a_failpoint_with_a_chance_fires_sometimes)
     fb_error err;
     int      fired = 0;
     CHECK_CODE(arm("x:error=EIO:*%50", &err), FB_OK, &err);
-    for (int i = 0; i < 200; i++)
-        fired += FB_STEP("x") != FB_FAULT_NONE;
+    for (int i = 0; i < 200; i++) fired += FB_STEP("x") != FB_FAULT_NONE;
     CHECK(fired > 20 && fired < 180);
     disarm();
 }
 
 TEST(what_is_no_failpoint_is_refused_and_nothing_is_armed)
 {
-    static const char *const wrong[] = {
-        "x", "x:", ":kill", "x:kil", "x:kill:", "x:kill:0", "x:kill:-1", "x:kill:2x", "x:kill:x",
-        "x:error", "x:error=", "x:error=EFOO", "x:sleep", "x:sleep=", "x:sleep=5", "x:sleep=-1s",
-        "x:sleep=1h", "x:sleep=0s", "x:sleep=99999999s", "x:sleep=99999999999999999999s",
-        "x:kill%", "x:kill%0", "x:kill%101", "x:kill%x", "x:kill,", ",x:kill", "x:kill,,y:kill",
-        "x:kill:1:2"};
-    fb_error err;
-    char     names[1200] = "", many[400] = "";
+    static const char *const wrong[] = {"x",
+                                        "x:",
+                                        ":kill",
+                                        "x:kil",
+                                        "x:kill:",
+                                        "x:kill:0",
+                                        "x:kill:-1",
+                                        "x:kill:2x",
+                                        "x:kill:x",
+                                        "x:error",
+                                        "x:error=",
+                                        "x:error=EFOO",
+                                        "x:sleep",
+                                        "x:sleep=",
+                                        "x:sleep=5",
+                                        "x:sleep=-1s",
+                                        "x:sleep=1h",
+                                        "x:sleep=0s",
+                                        "x:sleep=99999999s",
+                                        "x:sleep=99999999999999999999s",
+                                        "x:kill%",
+                                        "x:kill%0",
+                                        "x:kill%101",
+                                        "x:kill%x",
+                                        "x:kill,",
+                                        ",x:kill",
+                                        "x:kill,,y:kill",
+                                        "x:kill:1:2"};
+    fb_error                 err;
+    char                     names[1200] = "", many[400] = "";
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         check_int(CHECK_SITE(wrong[i]), arm(wrong[i], &err), FB_ECONFIG);
         CHECK_TEXT(fb_reason_name(err.reason), "FB-C003");
@@ -142,8 +163,7 @@ TEST(what_is_no_failpoint_is_refused_and_nothing_is_armed)
     memcpy(names + 64, ":kill", 6); // a name of 64 bytes has no room
     CHECK(arm(names, &err) == FB_ECONFIG);
     many[0] = '\0';
-    for (int i = 0; i < 17; i++)
-        strcat(many, i ? ",x:kill" : "x:kill");
+    for (int i = 0; i < 17; i++) strcat(many, i ? ",x:kill" : "x:kill");
     CHECK(arm(many, &err) == FB_ECONFIG);
     CHECK_HAS(err.what, "more than 16 points");
     disarm();

@@ -23,12 +23,23 @@ TEST(a_character_of_utf8_has_one_to_four_bytes)
 
 TEST(overlong_forms_surrogates_and_cut_characters_are_none)
 {
-    static const char *const none[] = {"\x80",         "\xbf",         "\xc0\x80",
-                                       "\xc1\xbf",     "\xc2",         "\xc2\x41",
-                                       "\xe0\x80\x80", "\xe0\x9f\xbf", "\xe2\x82",
-                                       "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x80\x80\x80",
-                                       "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
-                                       "\xf5\x80\x80\x80", "\xff", "\xe2\x82\x41",
+    static const char *const none[] = {"\x80",
+                                       "\xbf",
+                                       "\xc0\x80",
+                                       "\xc1\xbf",
+                                       "\xc2",
+                                       "\xc2\x41",
+                                       "\xe0\x80\x80",
+                                       "\xe0\x9f\xbf",
+                                       "\xe2\x82",
+                                       "\xed\xa0\x80",
+                                       "\xed\xbf\xbf",
+                                       "\xf0\x80\x80\x80",
+                                       "\xf0\x8f\xbf\xbf",
+                                       "\xf4\x90\x80\x80",
+                                       "\xf5\x80\x80\x80",
+                                       "\xff",
+                                       "\xe2\x82\x41",
                                        "\xf0\x90\x80\x41"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         check_int(CHECK_SITE(none[i]), (int64_t)length(none[i]), 0);
@@ -116,9 +127,20 @@ TEST(numbers_are_shown_with_commas)
 
 TEST(a_whole_number_is_read_whole_or_not_at_all)
 {
-    static const char *const none[] = {"",   "-",  "+1",  " 1", "1 ", "1.0", "0x1", "- 1", "--1",
-                                       "a",  "1a", "9223372036854775808", "-9223372036854775809"};
-    int64_t n;
+    static const char *const none[] = {"",
+                                       "-",
+                                       "+1",
+                                       " 1",
+                                       "1 ",
+                                       "1.0",
+                                       "0x1",
+                                       "- 1",
+                                       "--1",
+                                       "a",
+                                       "1a",
+                                       "9223372036854775808",
+                                       "-9223372036854775809"};
+    int64_t                  n;
     CHECK(fb_text_int64("0", &n) && n == 0);
     CHECK(fb_text_int64("-7", &n) && n == -7);
     CHECK(fb_text_int64("9223372036854775807", &n) && n == INT64_MAX);

@@ -13,10 +13,11 @@ TEST(days_and_dates_agree_from_the_year_1_to_9999)
     CHECK_INT(days, -719162);
     CHECK_INT(fb_days_from_civil(1970, 1, 1), 0);
     CHECK_INT(fb_days_from_civil(9999, 12, 31), 2932896);
-    for (int64_t want_year = 1, d = days; d <= 2932896; d += 97) { // every kind of day is met
+    for (int64_t want_year = 1, d = days; d <= 2932896;
+         d += 97) { // every kind of day is met
         fb_civil_from_days(d, &year, &month, &day);
-        if (fb_days_from_civil(year, month, day) != d || !fb_civil_valid(year, month, day) ||
-            year < want_year)
+        if (fb_days_from_civil(year, month, day) != d ||
+            !fb_civil_valid(year, month, day) || year < want_year)
             check_failed(CHECK_SITE("a day"), "is not itself: %d", (int)d);
         want_year = year;
         months_length += day;
@@ -76,7 +77,8 @@ TEST(a_time_of_day_has_seconds_and_at_most_six_digits_behind_them)
     CHECK(!clock_of("24:00:00", &us) && !clock_of("23:60:00", &us));
     CHECK(!clock_of("23:59:60", &us) && !clock_of("23:59", &us));
     CHECK(!clock_of("00:00:00.", &us) && !clock_of("00:00:00.0000000", &us));
-    CHECK(!clock_of("00:00:00,5", &us) && !clock_of("0:00:00", &us) && !clock_of("", &us));
+    CHECK(!clock_of("00:00:00,5", &us) && !clock_of("0:00:00", &us) &&
+          !clock_of("", &us));
 }
 
 static int64_t instant(const char *text, fb_parsed_time *t)
@@ -114,15 +116,30 @@ TEST(a_timestamp_says_what_it_lacked)
 
 TEST(a_timestamp_of_any_other_form_is_none)
 {
-    static const char *const none[] = {
-        "", "1970-01-01", "1970-01-01T", "1970-01-01T00", "1970-01-01T00:00:0", "1970-01-01_00:00",
-        "1970-01-01T00:00:00 Z", "1970-01-01T00:00:00+", "1970-01-01T00:00:00+2",
-        "1970-01-01T00:00:00+020", "1970-01-01T00:00:00+02:0", "1970-01-01T00:00:00+02-00",
-        "1970-01-01T00:00:00+18:01", "1970-01-01T00:00:00-19", "1970-01-01T00:00:00+01:60",
-        "1970-01-01T00:00:00.Z", "1970-01-01T00:00.5Z", "1970-01-01T24:00:00Z", "1970-13-01T00:00Z",
-        "1970-01-01T00:00:00ZZ", "1970-01-01T00:00:00z", "10000-01-01T00:00:00Z",
-        "1970-01-01T00:00:00.0000000000Z"};
-    fb_parsed_time t;
+    static const char *const none[] = {"",
+                                       "1970-01-01",
+                                       "1970-01-01T",
+                                       "1970-01-01T00",
+                                       "1970-01-01T00:00:0",
+                                       "1970-01-01_00:00",
+                                       "1970-01-01T00:00:00 Z",
+                                       "1970-01-01T00:00:00+",
+                                       "1970-01-01T00:00:00+2",
+                                       "1970-01-01T00:00:00+020",
+                                       "1970-01-01T00:00:00+02:0",
+                                       "1970-01-01T00:00:00+02-00",
+                                       "1970-01-01T00:00:00+18:01",
+                                       "1970-01-01T00:00:00-19",
+                                       "1970-01-01T00:00:00+01:60",
+                                       "1970-01-01T00:00:00.Z",
+                                       "1970-01-01T00:00.5Z",
+                                       "1970-01-01T24:00:00Z",
+                                       "1970-13-01T00:00Z",
+                                       "1970-01-01T00:00:00ZZ",
+                                       "1970-01-01T00:00:00z",
+                                       "10000-01-01T00:00:00Z",
+                                       "1970-01-01T00:00:00.0000000000Z"};
+    fb_parsed_time           t;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         check_int(CHECK_SITE(none[i]), instant(none[i], &t), INT64_MIN);
 }

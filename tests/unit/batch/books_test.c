@@ -5,8 +5,14 @@
 
 static fb_book balanced(int32_t partition)
 {
-    return (fb_book){.partition = partition, .first = 100, .next = 110, .delivered = 8, .gaps = 2,
-                     .written = 5, .rejected = 2, .filtered = 1};
+    return (fb_book){.partition = partition,
+                     .first = 100,
+                     .next = 110,
+                     .delivered = 8,
+                     .gaps = 2,
+                     .written = 5,
+                     .rejected = 2,
+                     .filtered = 1};
 }
 
 static fb_code check(fb_book *list, size_t count, fb_error *err)
@@ -30,8 +36,9 @@ TEST(books_that_do_not_add_up_name_their_partition_and_all_sums)
     list[1].gaps = 1;
     CHECK(check(list, 2, &err) == FB_EBUG);
     CHECK_TEXT(fb_reason_name(err.reason), "FB-Z002");
-    CHECK_TEXT(err.what, "the books of orders[3] do not balance: offsets 100 to 110, delivered 8, "
-                         "gaps 1, written 5, rejected 2, filtered 1");
+    CHECK_TEXT(err.what,
+               "the books of orders[3] do not balance: offsets 100 to 110, delivered 8, "
+               "gaps 1, written 5, rejected 2, filtered 1");
     list[1] = balanced(3);
     list[1].written--;
     CHECK(check(list, 2, &err) == FB_EBUG);
@@ -40,10 +47,12 @@ TEST(books_that_do_not_add_up_name_their_partition_and_all_sums)
 TEST(a_sum_that_is_right_only_by_a_negative_part_does_not_pass)
 {
     fb_error err;
-    fb_book  read_twice = {.first = 0, .next = 10, .delivered = 12, .gaps = -2, .written = 12};
-    fb_book  backwards = {.first = 10, .next = 8, .gaps = -2};
-    fb_book  written_twice = {.first = 0, .next = 10, .delivered = 10, .written = 11, .rejected = -1};
-    fb_book  below_zero = {.first = -5, .next = 0, .delivered = 5, .written = 5};
+    fb_book  read_twice = {
+         .first = 0, .next = 10, .delivered = 12, .gaps = -2, .written = 12};
+    fb_book backwards = {.first = 10, .next = 8, .gaps = -2};
+    fb_book written_twice = {
+        .first = 0, .next = 10, .delivered = 10, .written = 11, .rejected = -1};
+    fb_book below_zero = {.first = -5, .next = 0, .delivered = 5, .written = 5};
     CHECK(check(&read_twice, 1, &err) == FB_EBUG);
     CHECK(check(&backwards, 1, &err) == FB_EBUG);
     CHECK(check(&written_twice, 1, &err) == FB_EBUG);
@@ -81,7 +90,8 @@ TEST(books_are_written_as_json)
     fb_buf_init(&out, 1000);
     fb_books_print_json(&books, &out);
     CHECK_TEXT(fb_buf_text(&out),
-               "[{\"partition\":0,\"from\":100,\"to\":110,\"delivered\":8,\"gap\":2,\"written\":5,"
+               "[{\"partition\":0,\"from\":100,\"to\":110,\"delivered\":8,\"gap\":2,"
+               "\"written\":5,"
                "\"rejected\":2,\"filtered\":1},{\"partition\":1,\"from\":7,\"to\":7,"
                "\"delivered\":0,\"gap\":0,\"written\":0,\"rejected\":0,\"filtered\":0}]");
     fb_buf_reset(&out);

@@ -10,7 +10,8 @@ TEST(every_word_has_a_reason_about_data_and_a_message)
     for (int i = 0; i < FB_REFUSAL_COUNT; i++) {
         fb_refusal_id id = (fb_refusal_id)i;
         const char   *word = fb_refusal_word(id);
-        CHECK(strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(word) && *word);
+        CHECK(strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(word) &&
+              *word);
         CHECK_INT(fb_refusal_find(word), id); // no other has the word
         CHECK(fb_reason_code(fb_refusal_reason(id)) == FB_EDATA);
         CHECK(strlen(fb_refusal_message(id)) > 5);
@@ -20,7 +21,8 @@ TEST(every_word_has_a_reason_about_data_and_a_message)
     CHECK_INT(fb_refusal_find("no_such_word"), FB_REFUSAL_COUNT);
     CHECK_INT(fb_refusal_find(""), FB_REFUSAL_COUNT);
     CHECK_TEXT(fb_refusal_message(FB_REFUSAL_NOT_NULL), "required value missing");
-    CHECK_TEXT(fb_refusal_message(FB_REFUSAL_CAST_ERROR), "invalid value for target type");
+    CHECK_TEXT(fb_refusal_message(FB_REFUSAL_CAST_ERROR),
+               "invalid value for target type");
 }
 
 TEST(a_fault_keeps_a_copy_of_the_raw_value)
@@ -44,11 +46,14 @@ TEST(a_fault_keeps_a_copy_of_the_raw_value)
 
 TEST(a_name_that_is_no_word_stands_quoted_in_its_path)
 {
-    static const char *const names[][2] = {
-        {"a_1", "$.a_1"},     {"x.y", "$[\"x.y\"]"}, {"unit price", "$[\"unit price\"]"},
-        {"1a", "$[\"1a\"]"},  {"", "$[\"\"]"},       {"a\"b\\", "$[\"a\\\"b\\\\\"]"},
-        {"a\nb", "$[\"a\\u000ab\"]"}};
-    fb_refusals r;
+    static const char *const names[][2] = {{"a_1", "$.a_1"},
+                                           {"x.y", "$[\"x.y\"]"},
+                                           {"unit price", "$[\"unit price\"]"},
+                                           {"1a", "$[\"1a\"]"},
+                                           {"", "$[\"\"]"},
+                                           {"a\"b\\", "$[\"a\\\"b\\\\\"]"},
+                                           {"a\nb", "$[\"a\\u000ab\"]"}};
+    fb_refusals              r;
     fb_refusals_init(&r);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         fb_refuse(&r, FB_REFUSAL_NOT_NULL, names[i][0], NULL, 0);

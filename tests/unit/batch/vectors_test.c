@@ -56,6 +56,7 @@ TEST(texts_are_copied_with_all_their_bytes)
                 "more than twelve bytes \0 of text", sizeof text - 1);
     CHECK(is_set(&v, 1));
     CHECK_INT(duckdb_string_t_length(cells[1]), 0);
-    CHECK_BYTES(duckdb_string_t_data(&cells[2]), duckdb_string_t_length(cells[2]), "more", 4);
+    CHECK_BYTES(duckdb_string_t_data(&cells[2]), duckdb_string_t_length(cells[2]), "more",
+                4);
     duckdb_destroy_data_chunk(&chunk);
 }

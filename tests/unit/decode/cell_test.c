@@ -17,7 +17,8 @@ TEST(a_string_keeps_what_it_is)
     BECOMES("string", "\"null\"", "null");
     BECOMES("string", "\"  \\t\"", "  \t");
     BECOMES("string", "\"\\u00e9\\ud83d\\ude00\"", "\xc3\xa9\xf0\x9f\x98\x80");
-    BECOMES("string", "\"a string of more than twelve bytes, which the engine keeps elsewhere\"",
+    BECOMES("string",
+            "\"a string of more than twelve bytes, which the engine keeps elsewhere\"",
             "a string of more than twelve bytes, which the engine keeps elsewhere");
 }
 
@@ -156,7 +157,7 @@ TEST(a_float_is_the_nearest_number_and_never_infinite)
     BECOMES("float32", "3.4028234663852886e38", "3.40282347e+38");
     REFUSES("float32", "3.5e38", "out_of_range");
     REFUSES("float32", "-3.5e38", "out_of_range");
-    /* One rounding, not two: this one is above the middle of two floats, but only just. */
+    /* One rounding, not two: this is above the middle of two floats, but only just. */
     BECOMES("float32", "1.00000017881393432617187500001", "1.00000024");
 }
 
@@ -338,12 +339,15 @@ TEST(a_time_of_day_has_up_to_six_digits_of_a_second)
 TEST(a_timestamp_is_the_right_instant_of_utc)
 {
     BECOMES("timestamp", "\"2024-01-02T03:04:05Z\"", "2024-01-02T03:04:05.000000Z");
-    BECOMES("timestamp", "\"2024-01-02T03:04:05.123456Z\"", "2024-01-02T03:04:05.123456Z");
-    BECOMES("timestamp", "\"2024-01-02T03:04:05.1+02:00\"", "2024-01-02T01:04:05.100000Z");
+    BECOMES("timestamp", "\"2024-01-02T03:04:05.123456Z\"",
+            "2024-01-02T03:04:05.123456Z");
+    BECOMES("timestamp", "\"2024-01-02T03:04:05.1+02:00\"",
+            "2024-01-02T01:04:05.100000Z");
     BECOMES("timestamp", "\"2024-01-01T00:30:00-0130\"", "2024-01-01T02:00:00.000000Z");
     BECOMES("timestamp", "\"2024-01-01T00:30:00+01\"", "2023-12-31T23:30:00.000000Z");
     BECOMES("timestamp", "\"2024-02-29T23:59:59-00:01\"", "2024-03-01T00:00:59.000000Z");
-    BECOMES("timestamp", "\"2024-01-02T03:04:05.123456000Z\"", "2024-01-02T03:04:05.123456Z");
+    BECOMES("timestamp", "\"2024-01-02T03:04:05.123456000Z\"",
+            "2024-01-02T03:04:05.123456Z");
     REFUSES("timestamp", "\"2024-01-02T03:04:05.1234567Z\"", "cast_error");
     REFUSES("timestamp", "\"2024-01-02T03:04:05.1234560000Z\"", "cast_error");
     REFUSES("timestamp", "\"2024-01-02\"", "cast_error");
@@ -367,7 +371,8 @@ TEST(a_timestamp_is_the_right_instant_of_utc)
 TEST(a_lenient_timestamp_reads_what_lacks_an_offset_as_utc)
 {
     BECOMES("timestamp ~", "\"2024-01-02T03:04:05\"", "2024-01-02T03:04:05.000000Z");
-    BECOMES("timestamp ~", "\"2024-01-02 03:04:05+02:00\"", "2024-01-02T01:04:05.000000Z");
+    BECOMES("timestamp ~", "\"2024-01-02 03:04:05+02:00\"",
+            "2024-01-02T01:04:05.000000Z");
     BECOMES("timestamp ~", "\"2024-01-02 03:04\"", "2024-01-02T03:04:00.000000Z");
     BECOMES("timestamp ~", "\"2024-01-02T03:04Z\"", "2024-01-02T03:04:00.000000Z");
     BECOMES("timestamp ~", "\"2024-01-02\"", "2024-01-02T00:00:00.000000Z");
@@ -382,7 +387,8 @@ TEST(a_lenient_timestamp_reads_what_lacks_an_offset_as_utc)
 TEST(a_timestamp_outside_the_years_1_to_9999_is_out_of_range)
 {
     BECOMES("timestamp", "\"0001-01-01T00:00:00Z\"", "0001-01-01T00:00:00.000000Z");
-    BECOMES("timestamp", "\"9999-12-31T23:59:59.999999Z\"", "9999-12-31T23:59:59.999999Z");
+    BECOMES("timestamp", "\"9999-12-31T23:59:59.999999Z\"",
+            "9999-12-31T23:59:59.999999Z");
     REFUSES("timestamp", "\"0001-01-01T00:00:00+00:01\"", "out_of_range");
     REFUSES("timestamp", "\"9999-12-31T23:59:59-00:01\"", "out_of_range");
     REFUSES("timestamp", "\"0000-06-01T00:00:00Z\"", "out_of_range");
@@ -390,7 +396,8 @@ TEST(a_timestamp_outside_the_years_1_to_9999_is_out_of_range)
 
 TEST(a_local_timestamp_refuses_an_offset_which_it_would_drop)
 {
-    BECOMES("timestamp_ntz", "\"2024-01-02T03:04:05.000001\"", "2024-01-02T03:04:05.000001");
+    BECOMES("timestamp_ntz", "\"2024-01-02T03:04:05.000001\"",
+            "2024-01-02T03:04:05.000001");
     REFUSES("timestamp_ntz", "\"2024-01-02T03:04:05Z\"", "cast_error");
     REFUSES("timestamp_ntz ~", "\"2024-01-02T03:04:05+02:00\"", "cast_error");
     REFUSES("timestamp_ntz", "\"2024-01-02 03:04:05\"", "cast_error");
@@ -458,9 +465,10 @@ TEST(a_json_column_keeps_any_value_as_its_text)
 TEST(null_is_null_in_every_type)
 {
     static const char *const types[] = {
-        "string", "bool",  "int8",         "int16", "int32",   "int64",     "uint8",
-        "uint16", "uint32", "uint64",      "float32", "float64", "decimal(9,2)", "date",
-        "time",   "timestamp", "timestamp_ntz", "binary", "uuid", "json", "int64 ~"};
+        "string",       "bool",   "int8",   "int16",     "int32",         "int64",
+        "uint8",        "uint16", "uint32", "uint64",    "float32",       "float64",
+        "decimal(9,2)", "date",   "time",   "timestamp", "timestamp_ntz", "binary",
+        "uuid",         "json",   "int64 ~"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         CHECK_TEXT(value_becomes(types[i], "null"), "NULL");
 }

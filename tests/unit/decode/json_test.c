@@ -34,13 +34,34 @@ TEST(what_is_no_object_has_its_own_reason)
 
 TEST(broken_json_is_refused_and_the_next_message_lands)
 {
-    static const char *const broken[] = {
-        "{\"d\":\"\\u12\"}", "{\"a\":1", "{\"a\":1}{\"a\":2}", "{\"a\":1} x", "{'a':1}",
-        "{\"a\":1,}", "{,}", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":01}", "{\"a\":+1}",
-        "{\"a\":.5}", "{\"a\":5.}", "{\"a\":0x10}", "{\"a\":NaN}", "{\"a\":Infinity}",
-        "{\"a\":-Infinity}", "{\"a\":tru}", "{\"a\":\"\t\"}", "{\"a\":\"x}", "{\"a\":1}/**/",
-        "//\n{\"a\":1}", "{\"a\":[1,]}", "{\"a\":1 \"b\":2}", "{\"a\":\"\\x41\"}", "{\"a\":1}\x01"};
-    rows *r = &(rows){0};
+    static const char *const broken[] = {"{\"d\":\"\\u12\"}",
+                                         "{\"a\":1",
+                                         "{\"a\":1}{\"a\":2}",
+                                         "{\"a\":1} x",
+                                         "{'a':1}",
+                                         "{\"a\":1,}",
+                                         "{,}",
+                                         "{\"a\"}",
+                                         "{\"a\":}",
+                                         "{a:1}",
+                                         "{\"a\":01}",
+                                         "{\"a\":+1}",
+                                         "{\"a\":.5}",
+                                         "{\"a\":5.}",
+                                         "{\"a\":0x10}",
+                                         "{\"a\":NaN}",
+                                         "{\"a\":Infinity}",
+                                         "{\"a\":-Infinity}",
+                                         "{\"a\":tru}",
+                                         "{\"a\":\"\t\"}",
+                                         "{\"a\":\"x}",
+                                         "{\"a\":1}/**/",
+                                         "//\n{\"a\":1}",
+                                         "{\"a\":[1,]}",
+                                         "{\"a\":1 \"b\":2}",
+                                         "{\"a\":\"\\x41\"}",
+                                         "{\"a\":1}\x01"};
+    rows                    *r = &(rows){0};
     REQUIRE(rows_open(r, "a json", &plain_options) == FB_OK);
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         check_text(CHECK_SITE(broken[i]), rows_read(r, broken[i]), "bad_json");
@@ -109,7 +130,8 @@ TEST(a_nul_inside_a_string_is_data)
     CHECK_BYTES(bytes, size, "ab\0cd", 5);
     bytes = rows_bytes(r, 1, &size);
     CHECK_BYTES(bytes, size, "\"\\u0000\"", 8);
-    CHECK_TEXT(rows_read(r, "{\"s\\u0000\":\"x\",\"s\":\"y\"}"), ""); // another key than s
+    CHECK_TEXT(rows_read(r, "{\"s\\u0000\":\"x\",\"s\":\"y\"}"),
+               ""); // another key than s
     CHECK_TEXT(rows_cell(r, 0), "y");
     CHECK_TEXT(rows_read_bytes(r, "{\"s\":\"a\0b\"}", 11), "bad_json");
     CHECK_TEXT(rows_read_bytes(r, "\0{\"s\":1}", 8), "bad_json");
@@ -145,7 +167,8 @@ TEST(missing_and_null_are_both_null_but_not_the_same_state)
 TEST(a_key_matches_its_column_without_regard_to_ascii_case)
 {
     rows *r = &(rows){0};
-    REQUIRE(rows_open(r, "userid int64; \xc3\x89t\xc3\xa9 int64", &plain_options) == FB_OK);
+    REQUIRE(rows_open(r, "userid int64; \xc3\x89t\xc3\xa9 int64", &plain_options) ==
+            FB_OK);
     CHECK_TEXT(rows_read(r, "{\"USERID\":7}"), "");
     CHECK_TEXT(rows_cell(r, 0), "7");
     CHECK_TEXT(rows_read(r, "{\"uSerId\":8,\"\xc3\x89T\xc3\xa9\":9}"), "");
@@ -170,7 +193,8 @@ TEST(two_keys_of_one_column_that_differ_in_case_are_refused_under_any_policy)
         CHECK_TEXT(rows_read(r, "{\"ID\":1,\"id\":2}"), "ambiguous_field");
         CHECK_TEXT(rows_read(r, "{\"ID\":1,\"Id\":1}"), "ambiguous_field");
         CHECK_TEXT(rows_read(r, "{\"id\":null,\"ID\":2}"), "ambiguous_field");
-        CHECK_TEXT(rows_read(r, "{\"id\":1,\"x\":2,\"X\":3}"), ""); // no column is doubted
+        CHECK_TEXT(rows_read(r, "{\"id\":1,\"x\":2,\"X\":3}"),
+                   ""); // no column is doubted
         rows_close(r);
     }
 }
@@ -186,7 +210,8 @@ TEST(a_key_that_stands_twice_is_refused_at_every_level_and_for_keys_that_are_no_
     refuses("a int64", "{\"a\":1,\"\":1,\"\":2}", "duplicate_key");
     refuses("a json", "{\"a\":{\"k\":1,\"k\":1}}", "duplicate_key");
     refuses("a json", "{\"o\":{\"k\":1,\"k\":1}}", "duplicate_key");
-    refuses("a json", "{\"a\":[1,[{\"b\":[{\"k\":1,\"l\":2,\"k\":1}]}]]}", "duplicate_key");
+    refuses("a json", "{\"a\":[1,[{\"b\":[{\"k\":1,\"l\":2,\"k\":1}]}]]}",
+            "duplicate_key");
     refuses("a json", "{\"a\":[],\"a\":[]}", "duplicate_key");
 }
 
@@ -237,12 +262,10 @@ TEST(with_last_the_last_of_two_keys_counts_and_the_others_are_not_judged)
 static void nest(char *out, int depth, const char *open, const char *close)
 {
     *out = '\0';
-    for (int i = 0; i < depth; i++)
-        out += sprintf(out, "%s", open);
+    for (int i = 0; i < depth; i++) out += sprintf(out, "%s", open);
     *out++ = '1';
     *out = '\0';
-    for (int i = 0; i < depth; i++)
-        out += sprintf(out, "%s", close);
+    for (int i = 0; i < depth; i++) out += sprintf(out, "%s", close);
 }
 
 TEST(a_message_may_be_as_deep_as_the_limit_and_no_deeper)
@@ -299,7 +322,8 @@ TEST(every_fault_of_a_message_is_noted_with_its_column)
 {
     rows *r = &(rows){0};
     REQUIRE(rows_open(r, "a int8; b bool; c string; d date", &plain_options) == FB_OK);
-    CHECK_TEXT(rows_read(r, "{\"d\":\"x\",\"a\":300,\"c\":\"ok\",\"b\":7}"), "cast_error");
+    CHECK_TEXT(rows_read(r, "{\"d\":\"x\",\"a\":300,\"c\":\"ok\",\"b\":7}"),
+               "cast_error");
     REQUIRE(r->refusals.count == 3);
     CHECK(!r->refusals.is_undecodable);
     CHECK_TEXT(r->refusals.list[0].column, "d");
@@ -341,8 +365,9 @@ TEST(keys_that_are_no_columns_are_passed_over_without_a_policy)
 TEST(messages_whose_keys_change_their_order_land_in_the_right_columns)
 {
     static const char *const orders[] = {
-        "{\"a\":1,\"b\":2,\"c\":3}", "{\"c\":3,\"b\":2,\"a\":1}", "{\"b\":2,\"x\":9,\"a\":1,\"c\":3}",
-        "{\"x\":0,\"A\":1,\"c\":3,\"b\":2}", "{\"a\":1,\"b\":2,\"c\":3}"};
+        "{\"a\":1,\"b\":2,\"c\":3}", "{\"c\":3,\"b\":2,\"a\":1}",
+        "{\"b\":2,\"x\":9,\"a\":1,\"c\":3}", "{\"x\":0,\"A\":1,\"c\":3,\"b\":2}",
+        "{\"a\":1,\"b\":2,\"c\":3}"};
     rows *r = &(rows){0};
     REQUIRE(rows_open(r, "a int64; b int64; c int64", &plain_options) == FB_OK);
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
@@ -371,8 +396,7 @@ TEST(columns_that_nobody_asked_for_are_judged_but_not_written)
 {
     rows *r = &(rows){0};
     REQUIRE(rows_open(r, "a string; b int64; j json", &plain_options) == FB_OK);
-    for (size_t i = 0; i < 3; i++)
-        r->vectors[i] = (fb_vector){0};
+    for (size_t i = 0; i < 3; i++) r->vectors[i] = (fb_vector){0};
     CHECK_TEXT(rows_read(r, "{\"a\":\"x\",\"b\":1,\"j\":{}}"), "");
     CHECK_TEXT(rows_read(r, "{\"a\":null}"), "");
     CHECK_TEXT(rows_read_bytes(r, NULL, 0), "");

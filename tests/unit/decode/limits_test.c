@@ -1,7 +1,9 @@
-/* limits_test.c - the decoder against whole suites of good and broken JSON, against bombs,
- * and without memory. */
+/* limits_test.c - the decoder against whole suites of good and broken JSON, against
+ * bombs, and without memory. */
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/json_memory.h"
+#include "base/text.h"
 #include "tests/unit/decode/rows.h"
 
 #include <stdlib.h>
@@ -13,12 +15,12 @@ enum { IS_SANITIZED = 1 };
 enum { IS_SANITIZED = 0 };
 #endif
 
-/* --- the JSON test suite, which lies beside the checkout ------------------------------ */
+/* --- the JSON test suite, which lies beside the checkout -------------------------- */
 
 typedef struct suite {
-    rows  *r;
-    char   folder[FB_MAX_PATH];
-    int    accepted, refused;
+    rows *r;
+    char  folder[FB_MAX_PATH];
+    int   accepted, refused;
 } suite;
 
 static bool find_cases(const char *name, char *out, size_t room)
@@ -72,7 +74,59 @@ TEST(all_281_cases_of_the_json_test_suite_are_judged_right)
     rows_close(r);
 }
 
-/* --- bombs ---------------------------------------------------------------------------- */
+/* One text of the list, in base64, comes through as a value and as a key exactly as it is. */
+static void comes_through(rows *r, const char *base64)
+{
+    fb_buf message;
+    char   bytes[4096];
+    size_t size, got_size;
+    fb_buf_init(&message, 1 << 20);
+    fb_buf_printf(&message, "{\"b\":\"%s\"}", base64);
+    REQUIRE(*rows_read(r, fb_buf_text(&message)) == '\0');
+    const char *want = rows_bytes(r, 0, &size);
+    REQUIRE(size < sizeof bytes);
+    memcpy(bytes, want, size);
+    fb_buf_reset(&message);
+    fb_buf_add_text(&message, "{\"s\":");
+    fb_buf_add_json(&message, bytes, size);
+    fb_buf_add_text(&message, ",\"j\":{");
+    fb_buf_add_json(&message, bytes, size);
+    fb_buf_add_text(&message, ":1}}");
+    CHECK_TEXT(rows_read_bytes(r, message.data, message.size), "");
+    const char *got = rows_bytes(r, 1, &got_size);
+    if (fb_utf8_valid(bytes, size)) CHECK_BYTES(got, got_size, bytes, size);
+    fb_buf_reset(&message);
+    fb_buf_add_text(&message, "{\"s\":\"");
+    fb_buf_add(&message, bytes, size); // without escapes
+    fb_buf_add_text(&message, "\"}");
+    if (!fb_utf8_valid(bytes, size))
+        CHECK_TEXT(rows_read_bytes(r, message.data, message.size), "bad_utf8");
+    r->row.index = 0;
+    fb_buf_clear(&message);
+}
+
+TEST(naughty_texts_come_through_as_they_are_or_are_no_text)
+{
+    rows    *r = &(rows){0};
+    char     path[FB_MAX_PATH];
+    fb_buf   list;
+    fb_error err;
+    size_t   i, n;
+    if (!find_cases("inputs/naughty/blns.base64.json", path, sizeof path))
+        SKIP("no inputs/naughty");
+    fb_buf_init(&list, 1 << 20);
+    CHECK_CODE(fb_file_read(path, &list, &err), FB_OK, &err);
+    yyjson_doc *doc = fb_json_read(fb_buf_text(&list), list.size, 0);
+    REQUIRE(doc && rows_open(r, "b binary; s string; j json", &plain_options) == FB_OK);
+    yyjson_val *texts = yyjson_doc_get_root(doc), *text;
+    CHECK(yyjson_arr_size(texts) > 500);
+    yyjson_arr_foreach(texts, i, n, text) { comes_through(r, yyjson_get_str(text)); }
+    rows_close(r);
+    yyjson_doc_free(doc);
+    fb_buf_clear(&list);
+}
+
+/* --- bombs ------------------------------------------------------------------------ */
 
 /* The most memory this process has held since the last call of forget_peak(), in kB; 0
  * where it cannot be told. */
@@ -106,7 +160,8 @@ static void withstands(const char *what, const fb_buf *message, const char *word
     int64_t before_ms = fb_mono_ms();
     check_text(CHECK_SITE(what), rows_read_bytes(r, message->data, message->size), word);
     CHECK_TEXT(rows_read(r, "{\"k\":1}"), "");
-    if (fb_mono_ms() - before_ms >= 1000) check_failed(CHECK_SITE(what), "takes a second");
+    if (fb_mono_ms() - before_ms >= 1000)
+        check_failed(CHECK_SITE(what), "takes a second");
     if (!IS_SANITIZED && peak_kb() - before_kb >= 64 << 10)
         check_failed(CHECK_SITE(what), "takes %ld kB", peak_kb() - before_kb);
     rows_close(r);
@@ -114,8 +169,7 @@ static void withstands(const char *what, const fb_buf *message, const char *word
 
 static void repeat(fb_buf *out, const char *text, int times)
 {
-    for (int i = 0; i < times; i++)
-        fb_buf_add_text(out, text);
+    for (int i = 0; i < times; i++) fb_buf_add_text(out, text);
 }
 
 TEST(nesting_bombs_are_refused_in_time_and_memory)
@@ -160,13 +214,11 @@ TEST(many_keys_cost_no_more_than_their_number)
 {
     fb_buf b;
     fb_buf_init(&b, 64 << 20);
-    for (int i = 0; i < 200000; i++)
-        fb_buf_printf(&b, "%s\"k%d\":1", i ? "," : "{", i);
+    for (int i = 0; i < 200000; i++) fb_buf_printf(&b, "%s\"k%d\":1", i ? "," : "{", i);
     fb_buf_add_char(&b, '}');
     withstands("200,000 keys", &b, "");
     fb_buf_reset(&b);
-    for (int i = 0; i < 100000; i++)
-        fb_buf_printf(&b, "%s\"k\":%d", i ? "," : "{", i);
+    for (int i = 0; i < 100000; i++) fb_buf_printf(&b, "%s\"k\":%d", i ? "," : "{", i);
     fb_buf_add_char(&b, '}');
     withstands("one key 100,000 times", &b, "duplicate_key");
     fb_buf_reset(&b);
@@ -205,15 +257,20 @@ TEST(enormous_numbers_and_texts_cost_no_more_than_their_length)
     fb_buf_clear(&b);
 }
 
-/* --- no memory ------------------------------------------------------------------------ */
+/* --- no memory -------------------------------------------------------------------- */
 
 /* Messages that reach every allocation of the decoder. */
 static void decode_all(rows *r)
 {
-    static const char *const messages[] = {
-        "{\"a\":{\"b\":[1,2]},\"s\":[1],\"n\":7}", "{\"n\":{\"x\":1}}", "{\"n\":\"x\",\"u\":[]}",
-        "{\"x\":{\"k\":1,\"l\":2}}", "{\"a\":[{\"k\":1,\"k\":2}]}", "{\"u\":\"y\"}", "[]", ""};
-    static char large[20000];
+    static const char *const messages[] = {"{\"a\":{\"b\":[1,2]},\"s\":[1],\"n\":7}",
+                                           "{\"n\":{\"x\":1}}",
+                                           "{\"n\":\"x\",\"u\":[]}",
+                                           "{\"x\":{\"k\":1,\"l\":2}}",
+                                           "{\"a\":[{\"k\":1,\"k\":2}]}",
+                                           "{\"u\":\"y\"}",
+                                           "[]",
+                                           ""};
+    static char              large[20000];
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
         fb_code code = rows_add(r, messages[i], strlen(messages[i]));
         CHECK(code == FB_OK || code == FB_EMEMORY);
@@ -231,14 +288,16 @@ TEST(every_allocation_of_the_decoder_may_fail_once)
     while (fails > 0 && n < 1000) {
         rows *r = &(rows){0};
         fb_alloc_fail_at(++n);
-        fb_code code = rows_open(r, "a json; s string ~; n int64; u int64", &plain_options);
+        fb_code code =
+            rows_open(r, "a json; s string ~; n int64; u int64", &plain_options);
         if (code != FB_EMEMORY) CHECK_CODE(code, FB_OK, &r->err);
         if (code == FB_OK) decode_all(r);
         fails = fb_alloc_fail_at(0);
         if (code == FB_OK) { // and the decoder is as good as new
             CHECK_TEXT(rows_read(r, "{\"x\":{\"k\":1,\"l\":2},\"n\":5}"), "");
             CHECK_TEXT(rows_cell(r, 2), "5");
-            CHECK_TEXT(rows_read(r, "{\"x\":{\"k\":1,\"k\":2},\"n\":5}"), "duplicate_key");
+            CHECK_TEXT(rows_read(r, "{\"x\":{\"k\":1,\"k\":2},\"n\":5}"),
+                       "duplicate_key");
         }
         rows_close(r);
     }
@@ -266,8 +325,7 @@ TEST(a_worker_gives_back_what_a_large_message_took)
     long before_kb = peak_kb();
     memset(large, '1', 24 << 20);
     memcpy(large, "{\"x\":[", 6);
-    for (size_t i = 7; i < (24 << 20) - 2; i += 2)
-        large[i] = ',';
+    for (size_t i = 7; i < (24 << 20) - 2; i += 2) large[i] = ',';
     memcpy(large + (24 << 20) - 3, "1]}", 3);
     CHECK_TEXT(rows_read_bytes(r, large, 24 << 20), "");
     CHECK(peak_kb() - before_kb > 100 << 10); // it did take memory

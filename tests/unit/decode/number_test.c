@@ -43,9 +43,9 @@ TEST(a_number_is_read_at_the_scale_that_is_asked_for)
 
 TEST(only_the_grammar_of_json_is_a_number)
 {
-    static const char *const none[] = {"",    "-",   "+1",  "01",   "-01", ".5",  "5.",
-                                       "1e",  "1e+", "e1",  "1.e1", "0x1", "1 ",  " 1",
-                                       "1_0", "1,0", "--1", "1-",   "1e1.5", "Inf", "1.2.3"};
+    static const char *const none[] = {
+        "",    "-",  "+1", "01",  "-01", ".5",  "5.", "1e",    "1e+", "e1",   "1.e1",
+        "0x1", "1 ", " 1", "1_0", "1,0", "--1", "1-", "1e1.5", "Inf", "1.2.3"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         is_refused(none[i], 0, FB_NUMBER_NONE);
 }
@@ -119,7 +119,7 @@ TEST(a_key_set_forgets_all_when_it_begins_again)
     for (int round = 0; round < 3; round++) {
         REQUIRE(fb_key_set_begin(&set, 1000));
         for (int i = 0; i < 1000; i++) {
-            size_t size = (size_t)snprintf(key, sizeof key, "k%d", i);
+            size_t      size = (size_t)snprintf(key, sizeof key, "k%d", i);
             static char kept[1000][16];
             memcpy(kept[i], key, size);
             CHECK(!fb_key_set_has(&set, kept[i], size));

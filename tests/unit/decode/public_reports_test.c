@@ -1,5 +1,5 @@
-/* public_reports_test.c - inputs that have hurt other systems, one test each, named by its
- * id in the log of public reports; those of records and headers are in scan_test.c. */
+/* public_reports_test.c - inputs that have hurt other systems, one test each, named by
+ * its id in the log of public reports; records and headers are in scan_test.c. */
 #include "base/alloc.h"
 #include "tests/unit/decode/rows.h"
 
@@ -9,7 +9,8 @@ TEST(l03_null_empty_and_the_word_null_are_told_apart)
 {
     rows *r = &(rows){0};
     REQUIRE(rows_open(r, "id int64", &plain_options) == FB_OK);
-    CHECK_TEXT(rows_read_bytes(r, NULL, 0), ""); // a tombstone: a row, unless policy differs
+    CHECK_TEXT(rows_read_bytes(r, NULL, 0),
+               ""); // a tombstone: a row, unless policy differs
     CHECK_TEXT(rows_read_bytes(r, "", 0), "empty_value");
     CHECK_TEXT(rows_read(r, "null"), "not_object");
     CHECK_TEXT(rows_read(r, "\"\""), "not_object");
@@ -136,7 +137,7 @@ TEST(l17_bad_utf8_is_refused_and_its_neighbours_land)
 {
     static const char *const bad[] = {"{\"a\":\"\xff\xfe\"}", "{\"a\":\"\xc0\x80\"}",
                                       "{\"a\":\"\xed\xa0\x80\"}", "{\"a\":\"\xe2\x82\"}"};
-    rows *r = &(rows){0};
+    rows                    *r = &(rows){0};
     REQUIRE(rows_open(r, "a string", &plain_options) == FB_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK_TEXT(rows_read(r, "{\"a\":\"before\"}"), "");
@@ -151,7 +152,8 @@ TEST(l18_bytes_that_are_framed_or_binary_are_refused_without_guessing)
     rows *r = &(rows){0};
     REQUIRE(rows_open(r, "a string", &plain_options) == FB_OK);
     CHECK_TEXT(rows_read_bytes(r, "\0\0\0\0\x05{}", 7), "bad_json");
-    CHECK_HAS(fb_reason_advice(fb_refusal_reason(r->refusals.list[0].id)), "schema registry");
+    CHECK_HAS(fb_reason_advice(fb_refusal_reason(r->refusals.list[0].id)),
+              "schema registry");
     CHECK_TEXT(rows_read_bytes(r, "\0\0\0\0\x05\xff\xfe", 7), "bad_json");
     CHECK_TEXT(rows_read_bytes(r, "22\0\0\0\x01o", 7), "bad_json");
     CHECK_TEXT(rows_read_bytes(r, "{\0\0\0}\0\0\0", 8), "bad_json"); // UTF-32
@@ -185,8 +187,9 @@ TEST(l21_a_value_is_unescaped_once_and_only_by_the_parser)
 {
     rows *r = &(rows){0};
     REQUIRE(rows_open(r, "payload json; path string; q string", &plain_options) == FB_OK);
-    CHECK_TEXT(rows_read(r, "{\"payload\":{\"foo\":\"a\\\"string\"},\"path\":\"C:\\\\temp\","
-                            "\"q\":\"a\\\"string\"}"),
+    CHECK_TEXT(rows_read(r,
+                         "{\"payload\":{\"foo\":\"a\\\"string\"},\"path\":\"C:\\\\temp\","
+                         "\"q\":\"a\\\"string\"}"),
                "");
     CHECK_TEXT(rows_cell(r, 0), "{\"foo\":\"a\\\"string\"}");
     CHECK_TEXT(rows_cell(r, 1), "C:\\temp");
@@ -196,8 +199,9 @@ TEST(l21_a_value_is_unescaped_once_and_only_by_the_parser)
 
 TEST(l22_one_bad_message_is_refused_once_and_the_next_lands)
 {
-    static const char *const bad[] = {"{\"d\":\"\\u12\"}", "{\"a\":1", "{\"a\":1}{\"a\":2}",
-                                      "{\"a\":1} x",       "{'a':1}", "{\"a\":1,}"};
+    static const char *const bad[] = {
+        "{\"d\":\"\\u12\"}", "{\"a\":1", "{\"a\":1}{\"a\":2}",
+        "{\"a\":1} x",       "{'a':1}",  "{\"a\":1,}"};
     rows *r = &(rows){0};
     char *brackets = fb_alloc(1 << 20);
     REQUIRE(brackets != NULL);
@@ -227,7 +231,8 @@ TEST(l24_a_key_that_stands_twice_is_refused_unless_a_policy_picks)
             CHECK_TEXT(rows_read(r, twice[i]), policy ? "" : "duplicate_key");
             if (policy) CHECK_TEXT(rows_cell(r, 0), want[policy]);
         }
-        CHECK_TEXT(rows_read(r, "{\"o\":{\"k\":1,\"k\":1}}"), policy ? "" : "duplicate_key");
+        CHECK_TEXT(rows_read(r, "{\"o\":{\"k\":1,\"k\":1}}"),
+                   policy ? "" : "duplicate_key");
         rows_close(r);
     }
 }
@@ -241,8 +246,7 @@ TEST(l25_depth_without_end_is_refused_without_a_crash)
     memset(text, '[', DEPTH);
     memset(text + DEPTH, ']', DEPTH);
     CHECK_TEXT(rows_read_bytes(r, text, DEPTH * 2), "depth");
-    for (int i = 0; i < DEPTH; i++)
-        at += sprintf(at, "{\"a\":");
+    for (int i = 0; i < DEPTH; i++) at += sprintf(at, "{\"a\":");
     *at++ = '1';
     memset(at, '}', DEPTH);
     CHECK_TEXT(rows_read_bytes(r, text, (size_t)(at - text) + DEPTH), "depth");
@@ -295,7 +299,8 @@ TEST(l33_a_message_with_one_more_field_in_the_middle_costs_no_row)
     rows *r = &(rows){0};
     REQUIRE(rows_open(r, "a int64; b int64", &plain_options) == FB_OK);
     for (int i = 0; i < 1000; i++)
-        CHECK_TEXT(rows_read(r, i == 500 ? "{\"a\":1,\"new\":2,\"b\":3}" : "{\"a\":1}"), "");
+        CHECK_TEXT(rows_read(r, i == 500 ? "{\"a\":1,\"new\":2,\"b\":3}" : "{\"a\":1}"),
+                   "");
     CHECK_INT(r->row.index, 1000);
     r->row.index = 501;
     CHECK_TEXT(rows_cell(r, 1), "3");

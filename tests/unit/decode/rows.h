@@ -47,7 +47,8 @@ static inline fb_code rows_column(rows *r, fb_column *column, char *words)
 }
 
 /* Open a decoder for columns such as "id int64; amount decimal(12,2) ~". */
-static inline fb_code rows_open(rows *r, const char *columns, const fb_json_options *options)
+static inline fb_code rows_open(rows *r, const char *columns,
+                                const fb_json_options *options)
 {
     fb_code code = FB_OK;
     char   *rest, *one;
@@ -56,8 +57,7 @@ static inline fb_code rows_open(rows *r, const char *columns, const fb_json_opti
     fb_schema_init(&r->schema);
     fb_refusals_init(&r->refusals);
     r->options = *options;
-    for (const char *c = columns; *c; c++)
-        count += *c == ';';
+    for (const char *c = columns; *c; c++) count += *c == ';';
     FB_TRY(fb_schema_reserve(&r->schema, count, &r->err));
     rest = fb_arena_strndup(&r->schema.arena, columns, strlen(columns));
     if (!rest) FB_TRY(fb_fail_memory(&r->err, "the columns"));
@@ -120,7 +120,8 @@ static inline const char *rows_read(rows *r, const char *value)
 static inline const char *rows_bytes(rows *r, size_t column, size_t *size)
 {
     duckdb_string_t *cell =
-        (duckdb_string_t *)duckdb_vector_get_data(r->vectors[column].vector) + r->row.index - 1;
+        (duckdb_string_t *)duckdb_vector_get_data(r->vectors[column].vector) +
+        r->row.index - 1;
     *size = duckdb_string_t_length(*cell);
     return duckdb_string_t_data(cell);
 }
@@ -131,9 +132,12 @@ static inline void rows_print_decimal(const fb_type *type, const void *data, idx
     fb_int128 n = 0;
     char      digits[64];
     size_t    size = 0;
-    if (type->precision <= 4) n = ((const int16_t *)data)[row];
-    else if (type->precision <= 9) n = ((const int32_t *)data)[row];
-    else if (type->precision <= 18) n = ((const int64_t *)data)[row];
+    if (type->precision <= 4)
+        n = ((const int16_t *)data)[row];
+    else if (type->precision <= 9)
+        n = ((const int32_t *)data)[row];
+    else if (type->precision <= 18)
+        n = ((const int64_t *)data)[row];
     else {
         duckdb_hugeint wide = ((const duckdb_hugeint *)data)[row];
         n = (fb_int128)wide.upper * ((fb_int128)1 << 64) + (fb_int128)wide.lower;
@@ -223,7 +227,8 @@ static inline const char *value_becomes(const char *type, const char *json)
     kept[0] = '\0';
     if (rows_open(&r, columns, &plain_options) != FB_OK) return r.err.what;
     const char *fault = rows_read(&r, message);
-    snprintf(kept, sizeof kept, "%s%s", *fault ? "!" : "", *fault ? fault : rows_cell(&r, 0));
+    snprintf(kept, sizeof kept, "%s%s", *fault ? "!" : "",
+             *fault ? fault : rows_cell(&r, 0));
     rows_close(&r);
     return kept;
 }

@@ -38,14 +38,16 @@ static fb_code decode(one_column *c, idx_t row, const char *value, size_t size)
     void     *worker;
     fb_code   code = c->decoder.begin(c->decoder.self, &worker, &err);
     if (code == FB_OK)
-        code = c->decoder.decode(c->decoder.self, worker, &record, &place, &c->refusals, &err);
+        code = c->decoder.decode(c->decoder.self, worker, &record, &place, &c->refusals,
+                                 &err);
     c->decoder.end(c->decoder.self, worker);
     return code;
 }
 
 static void holds(const one_column *c, idx_t row, const char *want, size_t size)
 {
-    duckdb_string_t *cell = (duckdb_string_t *)duckdb_vector_get_data(c->vector.vector) + row;
+    duckdb_string_t *cell =
+        (duckdb_string_t *)duckdb_vector_get_data(c->vector.vector) + row;
     CHECK_BYTES(duckdb_string_t_data(cell), duckdb_string_t_length(*cell), want, size);
 }
 

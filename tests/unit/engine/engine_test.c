@@ -49,7 +49,8 @@ TEST(sql_runs_and_its_rows_come_back)
     fb_error   err;
     REQUIRE(engine != NULL);
     CHECK_CODE(fb_engine_exec(engine, "CREATE TABLE t (s VARCHAR)", &err), FB_OK, &err);
-    CHECK_CODE(fb_engine_exec(engine, "INSERT INTO t VALUES ('x'), (NULL)", &err), FB_OK, &err);
+    CHECK_CODE(fb_engine_exec(engine, "INSERT INTO t VALUES ('x'), (NULL)", &err), FB_OK,
+               &err);
     answers(engine, "SELECT s FROM t WHERE s IS NOT NULL", "x");
     answers(engine, "SELECT count(*)::VARCHAR FROM t", "2");
     CHECK(fb_engine_connection(engine) != NULL);
@@ -65,8 +66,8 @@ TEST(the_failures_of_the_engine_have_their_own_reasons)
     fails(engine, "SELECT * FROM no_such_table", FB_EBUG, "FB-Q001", "no_such_table");
     fails(engine, "COPY (SELECT 1) TO '/no/such/folder/x.parquet'", FB_EIO, "FB-Q002",
           "/no/such/folder");
-    fails(engine, "SELECT * FROM read_parquet('/no/such/file.parquet')", FB_EIO, "FB-Q002",
-          "/no/such/file");
+    fails(engine, "SELECT * FROM read_parquet('/no/such/file.parquet')", FB_EIO,
+          "FB-Q002", "/no/such/file");
     answers(engine, "SELECT 'still there'", "still there");
     fb_engine_close(engine);
 }
@@ -76,8 +77,8 @@ TEST(a_query_that_needs_too_much_memory_says_so)
     const fb_engine_options tiny = {8 << 20, 1, NULL};
     fb_engine              *engine = opened(&tiny);
     REQUIRE(engine != NULL);
-    fails(engine, "CREATE TABLE t AS SELECT hash(i) AS h FROM range(3000000) r(i)", FB_EMEMORY,
-          "FB-Q003", "");
+    fails(engine, "CREATE TABLE t AS SELECT hash(i) AS h FROM range(3000000) r(i)",
+          FB_EMEMORY, "FB-Q003", "");
     answers(engine, "SELECT 'still there'", "still there");
     fb_engine_close(engine);
 }
@@ -95,8 +96,8 @@ TEST(a_query_can_be_interrupted_from_another_thread)
     pthread_t  other;
     REQUIRE(engine != NULL);
     CHECK(pthread_create(&other, NULL, interrupt_soon, engine) == 0);
-    fails(engine, "SELECT count(*) FROM range(100000000000) WHERE hash(range) = 1", FB_ECANCELED,
-          "FB-I002", "");
+    fails(engine, "SELECT count(*) FROM range(100000000000) WHERE hash(range) = 1",
+          FB_ECANCELED, "FB-I002", "");
     pthread_join(other, NULL);
     answers(engine, "SELECT 'still there'", "still there");
     fb_engine_close(engine);
@@ -107,11 +108,15 @@ TEST(the_engine_loads_no_extension_and_reaches_no_network)
     fb_engine *engine = opened(&small);
     fb_error   err;
     REQUIRE(engine != NULL);
-    CHECK(fb_engine_exec(engine, "SELECT * FROM 'http://127.0.0.1:1/x.parquet'", &err) != FB_OK);
+    CHECK(fb_engine_exec(engine, "SELECT * FROM 'http://127.0.0.1:1/x.parquet'", &err) !=
+          FB_OK);
     CHECK(fb_engine_exec(engine, "LOAD httpfs", &err) != FB_OK);
-    answers(engine, "SELECT current_setting('autoload_known_extensions')::VARCHAR", "false");
-    answers(engine, "SELECT current_setting('autoinstall_known_extensions')::VARCHAR", "false");
-    answers(engine, "SELECT current_setting('allow_community_extensions')::VARCHAR", "false");
+    answers(engine, "SELECT current_setting('autoload_known_extensions')::VARCHAR",
+            "false");
+    answers(engine, "SELECT current_setting('autoinstall_known_extensions')::VARCHAR",
+            "false");
+    answers(engine, "SELECT current_setting('allow_community_extensions')::VARCHAR",
+            "false");
     answers(engine, "SELECT current_setting('threads')::VARCHAR", "2");
     fb_engine_close(engine);
 }
@@ -158,9 +163,10 @@ TEST(cells_are_read_with_all_their_bytes_and_nulls)
     duckdb_result result;
     fb_error      err;
     REQUIRE(engine != NULL);
-    CHECK_CODE(fb_engine_query(engine, "SELECT * FROM (VALUES ('a', 0), (NULL, 1), ('', 2), "
-                                       "('longer than twelve bytes' || chr(0) || 'x', 3)) "
-                                       "t(s, n) ORDER BY n",
+    CHECK_CODE(fb_engine_query(engine,
+                               "SELECT * FROM (VALUES ('a', 0), (NULL, 1), ('', 2), "
+                               "('longer than twelve bytes' || chr(0) || 'x', 3)) "
+                               "t(s, n) ORDER BY n",
                                &result, &err),
                FB_OK, &err);
     duckdb_data_chunk chunk = duckdb_fetch_chunk(result);

@@ -27,7 +27,8 @@ typedef struct worker {
     bool  gave;
 } worker;
 
-static fb_code begin(void *context, fb_scan_projection projection, void **out, fb_error *err)
+static fb_code begin(void *context, fb_scan_projection projection, void **out,
+                     fb_error *err)
 {
     numbers *s = context;
     worker  *w = fb_alloc(sizeof *w);
@@ -56,7 +57,8 @@ static void put(duckdb_vector vector, idx_t column, idx_t row, int64_t n)
     duckdb_vector_assign_string_element(vector, row, text);
 }
 
-static fb_code fill(void *context, void *memory, duckdb_data_chunk chunk, idx_t *rows, fb_error *err)
+static fb_code fill(void *context, void *memory, duckdb_data_chunk chunk, idx_t *rows,
+                    fb_error *err)
 {
     numbers *s = context;
     worker  *w = memory;
@@ -70,7 +72,8 @@ static fb_code fill(void *context, void *memory, duckdb_data_chunk chunk, idx_t 
     }
     for (int64_t n = first; n < last; n++)
         for (idx_t i = 0; i < w->count; i++)
-            put(duckdb_data_chunk_get_vector(chunk, i), w->columns[i], (idx_t)(n - first), n);
+            put(duckdb_data_chunk_get_vector(chunk, i), w->columns[i], (idx_t)(n - first),
+                n);
     if (last > first && !w->gave) atomic_fetch_add(&s->workers_that_gave, 1);
     w->gave = w->gave || last > first;
     *rows = last > first ? (idx_t)(last - first) : 0;
@@ -94,9 +97,10 @@ static fb_engine *open_numbers(numbers *s, int64_t total)
     s->total = total;
     s->fails_at = -1;
     s->scan = (fb_scan){"numbers", s, 2, begin, fill, end};
-    fb_scan_column columns[] = {{"n", duckdb_create_logical_type(DUCKDB_TYPE_BIGINT)},
-                                {"twice", duckdb_create_logical_type(DUCKDB_TYPE_BIGINT)},
-                                {"text", duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR)}};
+    fb_scan_column columns[] = {
+        {"n", duckdb_create_logical_type(DUCKDB_TYPE_BIGINT)},
+        {"twice", duckdb_create_logical_type(DUCKDB_TYPE_BIGINT)},
+        {"text", duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR)}};
     CHECK_CODE(fb_engine_open(&options, &engine, &err), FB_OK, &err);
     CHECK_CODE(fb_engine_add_scan(engine, &s->scan, columns, 3, &err), FB_OK, &err);
     return engine;
@@ -111,7 +115,8 @@ static int64_t number_of(fb_engine *engine, const char *sql)
     CHECK_CODE(code, FB_OK, &err);
     if (code != FB_OK) return n;
     duckdb_data_chunk chunk = duckdb_fetch_chunk(result);
-    if (chunk) n = *(int64_t *)duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, 0));
+    if (chunk)
+        n = *(int64_t *)duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, 0));
     duckdb_destroy_data_chunk(&chunk);
     duckdb_destroy_result(&result);
     return n;
@@ -140,13 +145,16 @@ TEST(only_the_columns_that_a_query_uses_are_asked_for)
     CHECK_INT(s.asked, 1 << 1);
     s.asked = 0;
     s.next = 0;
-    CHECK_INT(number_of(engine, "SELECT count(*) FROM numbers() WHERE text = 'number 7' AND n = 7"),
-              1);
+    CHECK_INT(
+        number_of(engine,
+                  "SELECT count(*) FROM numbers() WHERE text = 'number 7' AND n = 7"),
+        1);
     CHECK_INT(s.asked, 1 << 0 | 1 << 2);
     s.asked = 0;
     s.next = 0;
     CHECK_INT(number_of(engine, "SELECT count(*) FROM numbers()"), 5000);
-    CHECK(s.asked == 0 || s.asked == 1); // a count needs no column; the engine may take one
+    CHECK(s.asked == 0 ||
+          s.asked == 1); // a count needs no column; the engine may take one
     fb_engine_close(engine);
 }
 
@@ -154,8 +162,9 @@ TEST(columns_come_in_the_order_the_query_names_them)
 {
     numbers    s;
     fb_engine *engine = open_numbers(&s, 5000);
-    CHECK_INT(number_of(engine, "SELECT count(*) FROM (SELECT text, twice, n FROM numbers()) "
-                                "WHERE text = 'number ' || n AND twice = 2 * n"),
+    CHECK_INT(number_of(engine,
+                        "SELECT count(*) FROM (SELECT text, twice, n FROM numbers()) "
+                        "WHERE text = 'number ' || n AND twice = 2 * n"),
               5000);
     fb_engine_close(engine);
 }
@@ -165,7 +174,8 @@ TEST(two_workers_scan_at_once)
     numbers    s;
     fb_engine *engine = open_numbers(&s, 20000);
     s.pause_ms = 2;
-    CHECK_INT(number_of(engine, "SELECT sum(n)::BIGINT FROM numbers()"), INT64_C(20000) * 19999 / 2);
+    CHECK_INT(number_of(engine, "SELECT sum(n)::BIGINT FROM numbers()"),
+              INT64_C(20000) * 19999 / 2);
     CHECK_INT(s.workers_that_gave, 2);
     fb_engine_close(engine);
 }
@@ -196,7 +206,8 @@ TEST(a_worker_that_does_not_begin_is_ended_and_its_failure_comes_back)
     fb_error      err = {0};
     fb_engine    *engine = open_numbers(&s, 10);
     s.begin_fails = true;
-    CHECK(fb_engine_query_scan(engine, "SELECT sum(n) FROM numbers()", &result, &err) == FB_EDATA);
+    CHECK(fb_engine_query_scan(engine, "SELECT sum(n) FROM numbers()", &result, &err) ==
+          FB_EDATA);
     CHECK_TEXT(err.what, "the worker did not begin");
     CHECK_TEXT(err.hint, "a hint of its own");
     CHECK_INT(s.begun, s.ended);
@@ -212,7 +223,8 @@ TEST(a_failure_of_the_query_itself_is_not_taken_for_one_of_a_scan)
     s.fails_at = 0;
     CHECK(fb_engine_query_scan(engine, "SELECT sum(n) FROM numbers()", &result, &err) ==
           FB_EUNREACHABLE);
-    CHECK(fb_engine_query_scan(engine, "SELECT no_such FROM numbers()", &result, &err) == FB_EBUG);
+    CHECK(fb_engine_query_scan(engine, "SELECT no_such FROM numbers()", &result, &err) ==
+          FB_EBUG);
     CHECK_TEXT(fb_reason_name(err.reason), "FB-Q001");
     fb_engine_close(engine);
 }
@@ -227,7 +239,8 @@ static void *scan_and_fail(void *context)
     s.fails_at = should_fail ? 5000 : -1;
     for (int i = 0; i < 10; i++) {
         s.next = 0;
-        fb_code code = fb_engine_query_scan(engine, "SELECT sum(n) FROM numbers()", &result, &err);
+        fb_code code =
+            fb_engine_query_scan(engine, "SELECT sum(n) FROM numbers()", &result, &err);
         CHECK_INT(code, should_fail ? FB_EUNREACHABLE : FB_OK);
         if (code == FB_OK) duckdb_destroy_result(&result);
     }
@@ -249,12 +262,14 @@ TEST(a_scan_is_not_made_without_memory_and_its_types_are_released)
     fb_error   err;
     fb_engine *engine = open_numbers(&s, 10);
     for (int n = 1; n <= 2; n++) {
-        fb_scan_column columns[] = {{"n", duckdb_create_logical_type(DUCKDB_TYPE_BIGINT)}};
+        fb_scan_column columns[] = {
+            {"n", duckdb_create_logical_type(DUCKDB_TYPE_BIGINT)}};
         fb_alloc_fail_at(n);
         CHECK(fb_engine_add_scan(engine, &s.scan, columns, 1, &err) == FB_EMEMORY);
         CHECK_INT(fb_alloc_fail_at(0), 1);
     }
-    fb_scan_column columns[] = {{"n", duckdb_create_logical_type(DUCKDB_TYPE_BIGINT)}, {"m", NULL}};
+    fb_scan_column columns[] = {{"n", duckdb_create_logical_type(DUCKDB_TYPE_BIGINT)},
+                                {"m", NULL}};
     CHECK(fb_engine_add_scan(engine, &s.scan, columns, 2, &err) == FB_EMEMORY);
     fb_engine_close(engine);
 }
@@ -267,8 +282,8 @@ TEST(a_worker_without_memory_ends_the_query_with_that_reason)
     fb_engine    *engine = open_numbers(&s, 10);
     for (int n = 1; n <= 3; n++) { // the state, the list of columns, our worker
         fb_alloc_fail_at(n);
-        CHECK(fb_engine_query_scan(engine, "SELECT sum(n) FROM numbers()", &result, &err) ==
-              FB_EMEMORY);
+        CHECK(fb_engine_query_scan(engine, "SELECT sum(n) FROM numbers()", &result,
+                                   &err) == FB_EMEMORY);
         CHECK_INT(fb_alloc_fail_at(0), 1);
         CHECK_TEXT(fb_reason_name(err.reason), "FB-M001");
         CHECK_INT(s.begun, s.ended);

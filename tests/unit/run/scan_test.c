@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a source of records made here ---------------------------------------------------- */
+/* --- a source of records made here ------------------------------------------------ */
 
 typedef struct made {
     fb_record        record;
@@ -68,7 +68,7 @@ static bool header(void *self, const fb_record *record, size_t index, fb_header 
     return true;
 }
 
-/* --- what is refused ------------------------------------------------------------------ */
+/* --- what is refused -------------------------------------------------------------- */
 
 typedef struct keeper {
     pthread_mutex_t lock;
@@ -76,7 +76,8 @@ typedef struct keeper {
     char            words[400]; ///< "offset:word,word;" of the first few
 } keeper;
 
-static fb_code keep(void *self, const fb_record *record, const fb_refusals *refusals, fb_error *err)
+static fb_code keep(void *self, const fb_record *record, const fb_refusals *refusals,
+                    fb_error *err)
 {
     keeper *k = self;
     (void)err;
@@ -93,7 +94,7 @@ static fb_code keep(void *self, const fb_record *record, const fb_refusals *refu
     return FB_OK;
 }
 
-/* --- the whole ------------------------------------------------------------------------ */
+/* --- the whole -------------------------------------------------------------------- */
 
 typedef struct bench {
     maker                  maker;
@@ -109,13 +110,16 @@ typedef struct bench {
 
 static fb_column headers_column(void)
 {
-    static fb_column members[2] = {{.name = "key", .nullable = true},
-                                   {.name = "value", .type = {.kind = FB_KIND_BINARY},
-                                    .nullable = true}};
-    static fb_column element = {.name = "element",
-                                .type = {.kind = FB_KIND_STRUCT, .fields = members, .fields_count = 2}};
-    return (fb_column){.name = "_headers", .nullable = true,
-                       .type = {.kind = FB_KIND_LIST, .fields = &element, .fields_count = 1}};
+    static fb_column members[2] = {
+        {.name = "key", .nullable = true},
+        {.name = "value", .type = {.kind = FB_KIND_BINARY}, .nullable = true}};
+    static fb_column element = {
+        .name = "element",
+        .type = {.kind = FB_KIND_STRUCT, .fields = members, .fields_count = 2}};
+    return (fb_column){
+        .name = "_headers",
+        .nullable = true,
+        .type = {.kind = FB_KIND_LIST, .fields = &element, .fields_count = 1}};
 }
 
 /* The columns id int64 (required when `is_strict`), s string, and all metadata. */
@@ -132,8 +136,8 @@ static void make_schemas(bench *b, bool is_strict)
     fb_schema_init(&b->schema);
     CHECK_CODE(fb_schema_reserve(&b->decoded, 2, &b->err), FB_OK, &b->err);
     CHECK_CODE(fb_schema_reserve(&b->schema, 9, &b->err), FB_OK, &b->err);
-    b->decoded.columns[0] =
-        (fb_column){.name = "id", .type = {.kind = FB_KIND_INT64}, .nullable = !is_strict};
+    b->decoded.columns[0] = (fb_column){
+        .name = "id", .type = {.kind = FB_KIND_INT64}, .nullable = !is_strict};
     b->decoded.columns[1] = (fb_column){.name = "s", .nullable = true};
     memcpy(b->schema.columns, b->decoded.columns, 2 * sizeof(fb_column));
     memcpy(b->schema.columns + 2, flat, sizeof flat);
@@ -142,27 +146,37 @@ static void make_schemas(bench *b, bool is_strict)
         b->metadata[i] = 1u << i; // in the order of FB_META_*
 }
 
-static void open_bench(bench *b, const made *list, size_t length, int64_t count, bool is_strict)
+static void open_bench(bench *b, const made *list, size_t length, int64_t count,
+                       bool is_strict)
 {
     memset(b, 0, sizeof *b);
-    b->maker = (maker){.list = list, .length = length, .count = count, .fails_at = -1,
+    b->maker = (maker){.list = list,
+                       .length = length,
+                       .count = count,
+                       .fails_at = -1,
                        .slice_size = 500};
     pthread_mutex_init(&b->maker.lock, NULL);
     pthread_mutex_init(&b->keeper.lock, NULL);
     make_schemas(b, is_strict);
-    b->options = (fb_window_scan_options){
-        .schema = &b->schema, .decoded = &b->decoded, .metadata = b->metadata, .topic = "orders",
-        .source = {&b->maker, take, release, header}, .refuser = {&b->keeper, keep},
-        .workers = 2, .partitions_max = 4};
+    b->options = (fb_window_scan_options){.schema = &b->schema,
+                                          .decoded = &b->decoded,
+                                          .metadata = b->metadata,
+                                          .topic = "orders",
+                                          .source = {&b->maker, take, release, header},
+                                          .refuser = {&b->keeper, keep},
+                                          .workers = 2,
+                                          .partitions_max = 4};
     const fb_json_options   json = {.max_depth = 128, .max_message_bytes = 1 << 20};
     const fb_engine_options engine = {256 << 20, 2, NULL};
-    CHECK_CODE(fb_json_open(&b->decoded, &json, &b->options.decoder, &b->err), FB_OK, &b->err);
+    CHECK_CODE(fb_json_open(&b->decoded, &json, &b->options.decoder, &b->err), FB_OK,
+               &b->err);
     CHECK_CODE(fb_engine_open(&engine, &b->engine, &b->err), FB_OK, &b->err);
 }
 
 static void start(bench *b)
 {
-    CHECK_CODE(fb_window_scan_open(&b->options, b->engine, &b->scan, &b->err), FB_OK, &b->err);
+    CHECK_CODE(fb_window_scan_open(&b->options, b->engine, &b->scan, &b->err), FB_OK,
+               &b->err);
 }
 
 /* The first cell of a query's answer, as text; "!CODE what" when the query fails. */
@@ -171,14 +185,16 @@ static const char *ask(bench *b, const char *sql)
     duckdb_result result;
     fb_code       code = fb_engine_query_scan(b->engine, sql, &result, &b->err);
     if (code != FB_OK) {
-        snprintf(b->answer, sizeof b->answer, "!%s %s", fb_reason_name(b->err.reason), b->err.what);
+        snprintf(b->answer, sizeof b->answer, "!%s %s", fb_reason_name(b->err.reason),
+                 b->err.what);
         return b->answer;
     }
     duckdb_data_chunk chunk = duckdb_fetch_chunk(result);
     snprintf(b->answer, sizeof b->answer, "(no row)");
     if (chunk && duckdb_data_chunk_get_size(chunk) > 0) {
         fb_cell cell = fb_vector_text(duckdb_data_chunk_get_vector(chunk, 0), 0);
-        snprintf(b->answer, sizeof b->answer, "%.*s", (int)cell.size, cell.is_null ? "NULL" : cell.data);
+        snprintf(b->answer, sizeof b->answer, "%.*s", (int)cell.size,
+                 cell.is_null ? "NULL" : cell.data);
         if (cell.is_null) snprintf(b->answer, sizeof b->answer, "NULL");
     }
     duckdb_destroy_data_chunk(&chunk);
@@ -192,8 +208,8 @@ static const char *counted(bench *b, int32_t partition)
     fb_book  book = {.partition = partition};
     fb_books books = {&book, 1};
     fb_window_scan_count(b->scan, &books);
-    snprintf(b->answer, sizeof b->answer, "%" PRId64 " %" PRId64 " %" PRId64, book.written,
-             book.rejected, book.filtered);
+    snprintf(b->answer, sizeof b->answer, "%" PRId64 " %" PRId64 " %" PRId64,
+             book.written, book.rejected, book.filtered);
     return b->answer;
 }
 
@@ -213,17 +229,23 @@ TEST(every_record_is_a_row_with_its_place)
 {
     static const made list[] = {
         {{VALUE("{\"id\":1,\"s\":\"x\"}"), .partition = 1, .timestamp_ms = 1700000000123,
-          .timestamp_type = FB_TIMESTAMP_CREATE, .key = "k", .key_size = 1}, NULL, 0},
+          .timestamp_type = FB_TIMESTAMP_CREATE, .key = "k", .key_size = 1},
+         NULL,
+         0},
         {{VALUE("{\"id\":2}"), .partition = 2, .timestamp_ms = 5,
-          .timestamp_type = FB_TIMESTAMP_APPEND}, NULL, 0}};
+          .timestamp_type = FB_TIMESTAMP_APPEND},
+         NULL,
+         0}};
     bench b;
     open_bench(&b, list, 2, 10000, false);
     start(&b);
-    CHECK_TEXT(ask(&b, "SELECT count(*) || ' ' || sum(id) || ' ' || count(s) || ' ' || "
-                       "min(_offset) || ' ' || max(_offset) || ' ' || count(DISTINCT _offset) || "
-                       "' ' || string_agg(DISTINCT _topic || _partition || _type || _timestamp, ' ' "
-                       "ORDER BY _topic || _partition || _type || _timestamp) FROM fb_window()"),
-               "10000 15000 5000 0 9999 10000 orders1create1700000000123 orders2append5");
+    CHECK_TEXT(
+        ask(&b,
+            "SELECT count(*) || ' ' || sum(id) || ' ' || count(s) || ' ' || "
+            "min(_offset) || ' ' || max(_offset) || ' ' || count(DISTINCT _offset) || "
+            "' ' || string_agg(DISTINCT _topic || _partition || _type || _timestamp, ' ' "
+            "ORDER BY _topic || _partition || _type || _timestamp) FROM fb_window()"),
+        "10000 15000 5000 0 9999 10000 orders1create1700000000123 orders2append5");
     CHECK_TEXT(counted(&b, 1), "5000 0 0");
     CHECK_TEXT(counted(&b, 2), "5000 0 0");
     CHECK_TEXT(counted(&b, 0), "0 0 0");
@@ -232,13 +254,15 @@ TEST(every_record_is_a_row_with_its_place)
 
 TEST(l01_a_tombstone_lands_as_a_row_of_nulls_with_its_key)
 {
-    static const made list[] = {{{VALUE("{\"id\":1}"), .key = "31", .key_size = 2}, NULL, 0},
-                                {{.value = NULL, .key = "31", .key_size = 2}, NULL, 0}};
+    static const made list[] = {
+        {{VALUE("{\"id\":1}"), .key = "31", .key_size = 2}, NULL, 0},
+        {{.value = NULL, .key = "31", .key_size = 2}, NULL, 0}};
     bench b;
     open_bench(&b, list, 2, 3, false);
     start(&b);
-    CHECK_TEXT(ask(&b, "SELECT string_agg(coalesce(id::VARCHAR, 'null') || '@' || _offset || "
-                       "decode(_key), ' ' ORDER BY _offset) FROM fb_window()"),
+    CHECK_TEXT(ask(&b,
+                   "SELECT string_agg(coalesce(id::VARCHAR, 'null') || '@' || _offset || "
+                   "decode(_key), ' ' ORDER BY _offset) FROM fb_window()"),
                "1@031 null@131 1@231");
     CHECK_TEXT(counted(&b, 0), "3 0 0");
     close_bench(&b);
@@ -246,8 +270,9 @@ TEST(l01_a_tombstone_lands_as_a_row_of_nulls_with_its_key)
 
 TEST(a_tombstone_is_skipped_or_rejected_where_the_policy_says_so)
 {
-    static const made list[] = {{{VALUE("{\"id\":1}")}, NULL, 0}, {{.value = NULL}, NULL, 0}};
-    bench b;
+    static const made list[] = {{{VALUE("{\"id\":1}")}, NULL, 0},
+                                {{.value = NULL}, NULL, 0}};
+    bench             b;
     open_bench(&b, list, 2, 10, false);
     b.options.skips_tombstones = true;
     start(&b);
@@ -271,11 +296,12 @@ TEST(a_required_column_that_is_missing_or_null_rejects_the_record)
                                 {{VALUE("{\"id\":null}")}, NULL, 0},
                                 {{.value = NULL}, NULL, 0},
                                 {{VALUE("{\"id\":\"7\",\"s\":[]}")}, NULL, 0}};
-    bench b;
+    bench             b;
     open_bench(&b, list, 5, 5, true);
     start(&b);
     CHECK_TEXT(ask(&b, "SELECT count(*)::VARCHAR FROM fb_window()"), "1");
-    CHECK_TEXT(b.keeper.words, "1:not_null;2:not_null;3:tombstone;4:cast_error,cast_error;");
+    CHECK_TEXT(b.keeper.words,
+               "1:not_null;2:not_null;3:tombstone;4:cast_error,cast_error;");
     CHECK_TEXT(counted(&b, 0), "1 4 0");
     CHECK_INT(fb_window_scan_warned(b.scan), 0);
     close_bench(&b);
@@ -287,13 +313,15 @@ TEST(with_severity_warn_a_faulty_row_is_kept_with_nulls_where_it_was_faulty)
                                 {{VALUE("{\"id\":300,\"s\":{}}")}, NULL, 0},
                                 {{VALUE("no json")}, NULL, 0},
                                 {{VALUE("{\"id\":1,\"id\":2}")}, NULL, 0}};
-    bench b;
+    bench             b;
     open_bench(&b, list, 4, 4, false);
     b.options.keeps_faulty_rows = true;
     start(&b);
-    CHECK_TEXT(ask(&b, "SELECT string_agg(coalesce(id::VARCHAR, 'null') || coalesce(s, 'null'), ' ' "
-                       "ORDER BY _offset) FROM fb_window()"),
-               "nullkept 300null");
+    CHECK_TEXT(
+        ask(&b,
+            "SELECT string_agg(coalesce(id::VARCHAR, 'null') || coalesce(s, 'null'), ' ' "
+            "ORDER BY _offset) FROM fb_window()"),
+        "nullkept 300null");
     CHECK_TEXT(b.keeper.words, "0:cast_error;1:cast_error;2:bad_json;3:duplicate_key;");
     CHECK_TEXT(counted(&b, 0), "2 2 0");
     CHECK_INT(fb_window_scan_warned(b.scan), 2);
@@ -306,8 +334,9 @@ TEST(l60_a_record_without_a_time_has_null_and_none)
     bench             b;
     open_bench(&b, list, 1, 1, false);
     start(&b);
-    CHECK_TEXT(ask(&b, "SELECT coalesce(_timestamp::VARCHAR, 'null') || _type FROM fb_window()"),
-               "nullnone");
+    CHECK_TEXT(
+        ask(&b, "SELECT coalesce(_timestamp::VARCHAR, 'null') || _type FROM fb_window()"),
+        "nullnone");
     close_bench(&b);
 }
 
@@ -317,19 +346,21 @@ TEST(l66_no_key_an_empty_key_and_other_bytes_are_different_keys)
                                 {{VALUE("{}"), .key = "", .key_size = 0}, NULL, 0},
                                 {{VALUE("{}"), .key = "null", .key_size = 4}, NULL, 0},
                                 {{VALUE("{}"), .key = "\xff\0", .key_size = 2}, NULL, 0}};
-    bench b;
+    bench             b;
     open_bench(&b, list, 4, 4, false);
     start(&b);
-    CHECK_TEXT(ask(&b, "SELECT string_agg(coalesce(hex(_key), 'none'), ' ' ORDER BY _offset) "
-                       "FROM fb_window()"),
+    CHECK_TEXT(ask(&b,
+                   "SELECT string_agg(coalesce(hex(_key), 'none'), ' ' ORDER BY _offset) "
+                   "FROM fb_window()"),
                "none  6E756C6C FF00");
     close_bench(&b);
 }
 
 TEST(l26_a_key_that_is_not_needed_is_never_read)
 {
-    static const made list[] = {{{VALUE("{\"id\":1}"), .key = "\0\xff", .key_size = 2}, NULL, 0}};
-    bench             b;
+    static const made list[] = {
+        {{VALUE("{\"id\":1}"), .key = "\0\xff", .key_size = 2}, NULL, 0}};
+    bench b;
     open_bench(&b, list, 1, 1, false);
     start(&b);
     CHECK_TEXT(ask(&b, "SELECT id::VARCHAR FROM fb_window()"), "1");
@@ -339,13 +370,15 @@ TEST(l26_a_key_that_is_not_needed_is_never_read)
 
 TEST(headers_keep_order_repeats_and_nulls_over_many_chunks)
 {
-    static const fb_header some[] = {{"t", "1", 1}, {"t", "2", 1}, {"n", NULL, 0},
-                                     {"e", "", 0}, {"bin", "\xff\0", 2}, {"bad\xff", "x", 1}};
+    static const fb_header some[] = {{"t", "1", 1},        {"t", "2", 1},
+                                     {"n", NULL, 0},       {"e", "", 0},
+                                     {"bin", "\xff\0", 2}, {"bad\xff", "x", 1}};
     static const fb_header nulls[] = {{"n", NULL, 0}, {"n", NULL, 0}, {"n", NULL, 0}};
     static const fb_header values[] = {{"v", "1", 1}, {"v", "1", 1}, {"v", "1", 1}};
     static made            list[6000];
     bench                  b;
-    for (int i = 0; i < 6000; i++) { // chunks of nulls, then chunks of values in their place
+    for (int i = 0; i < 6000;
+         i++) { // chunks of nulls, then chunks of values in their place
         bool has_nulls = i / 2048 % 2 == 0;
         list[i] = (made){{VALUE("{}")}, has_nulls ? nulls : values, 3};
     }
@@ -359,7 +392,8 @@ TEST(headers_keep_order_repeats_and_nulls_over_many_chunks)
                        "array_to_string(list_transform(_headers, h -> h.key || "
                        "coalesce(hex(h.value), 'null')), ',') AS r FROM fb_window() "
                        "GROUP BY _headers)"),
-               "1 1t31,t32,nnull,e,binFF00,bad\xef\xbf\xbd" "78 2048v31,v31,v31 "
+               "1 1t31,t32,nnull,e,binFF00,bad\xef\xbf\xbd"
+               "78 2048v31,v31,v31 "
                "3950nnull,nnull,nnull");
     close_bench(&b);
 }
@@ -384,7 +418,7 @@ TEST(columns_that_are_not_read_are_judged_all_the_same)
 {
     static const made list[] = {{{VALUE("{\"id\":1,\"s\":5}")}, NULL, 0},
                                 {{VALUE("{\"id\":1.5}")}, NULL, 0}};
-    bench b;
+    bench             b;
     open_bench(&b, list, 2, 100, false);
     start(&b);
     CHECK_TEXT(ask(&b, "SELECT count(*)::VARCHAR FROM fb_window()"), "50");
@@ -397,7 +431,7 @@ TEST(a_long_stretch_of_refused_records_holds_no_memory)
     static char text[20000];
     made        list[] = {{{.value = text}, NULL, 0}};
     bench       b;
-    int         size = snprintf(text, sizeof text, "{\"s\":\"%010000d\",\"id\":\"bad\"}", 7);
+    int size = snprintf(text, sizeof text, "{\"s\":\"%010000d\",\"id\":\"bad\"}", 7);
     list[0].record.value_size = (size_t)size;
     open_bench(&b, list, 1, 40000, false); // 400 MB of texts under a ceiling of 256
     start(&b);
@@ -444,8 +478,8 @@ TEST(a_failure_of_the_source_ends_the_query_as_it_was_given)
     close_bench(&b);
 }
 
-static fb_code keep_nothing(void *self, const fb_record *record, const fb_refusals *refusals,
-                            fb_error *err)
+static fb_code keep_nothing(void *self, const fb_record *record,
+                            const fb_refusals *refusals, fb_error *err)
 {
     (void)self;
     (void)record;
@@ -460,7 +494,8 @@ TEST(a_record_that_cannot_be_set_aside_ends_the_query)
     open_bench(&b, list, 1, 10, false);
     b.options.refuser.keep = keep_nothing;
     start(&b);
-    CHECK_TEXT(ask(&b, "SELECT sum(id) FROM fb_window()"), "!FB-Q003 there is no room for it");
+    CHECK_TEXT(ask(&b, "SELECT sum(id) FROM fb_window()"),
+               "!FB-Q003 there is no room for it");
     close_bench(&b);
 }
 
@@ -468,7 +503,7 @@ TEST(every_allocation_of_a_scan_may_fail_once)
 {
     static const made list[] = {{{VALUE("{\"id\":1,\"s\":\"x\"}")}, NULL, 0},
                                 {{VALUE("{\"id\":[1]}")}, NULL, 0}};
-    int fails = 1, n = 0;
+    int               fails = 1, n = 0;
     for (; fails > 0 && n < 200; n++) {
         bench b;
         open_bench(&b, list, 2, 100, false);
@@ -489,7 +524,8 @@ TEST(every_allocation_of_a_scan_may_fail_once)
 
 TEST(raw_values_become_one_column_of_bytes)
 {
-    static const made list[] = {{{VALUE("\xff\0x")}, NULL, 0}, {{.value = NULL}, NULL, 0}};
+    static const made list[] = {{{VALUE("\xff\0x")}, NULL, 0},
+                                {{.value = NULL}, NULL, 0}};
     bench             b;
     open_bench(&b, list, 2, 2, false);
     fb_json_close(&b.options.decoder);
@@ -501,9 +537,10 @@ TEST(raw_values_become_one_column_of_bytes)
     b.metadata[0] = FB_META_OFFSET;
     fb_text_decoder_init(&b.options.decoder, false);
     start(&b);
-    CHECK_TEXT(ask(&b, "SELECT string_agg(_offset || coalesce(hex(value), 'none'), ' ' ORDER BY "
-                       "_offset) FROM fb_window()"),
-               "0FF0078 1none");
+    CHECK_TEXT(
+        ask(&b, "SELECT string_agg(_offset || coalesce(hex(value), 'none'), ' ' ORDER BY "
+                "_offset) FROM fb_window()"),
+        "0FF0078 1none");
     close_bench(&b);
 }
 
@@ -516,6 +553,7 @@ TEST(the_value_as_it_came_can_be_a_column)
         (fb_column){.name = "_value", .type = {.kind = FB_KIND_BINARY}, .nullable = true};
     b.metadata[0] = FB_SCAN_VALUE;
     start(&b);
-    CHECK_TEXT(ask(&b, "SELECT decode(_value) || id FROM fb_window()"), "{\"id\" : 1.0}1");
+    CHECK_TEXT(ask(&b, "SELECT decode(_value) || id FROM fb_window()"),
+               "{\"id\" : 1.0}1");
     close_bench(&b);
 }

@@ -19,8 +19,8 @@ typedef struct way {
     fb_error               err;
 } way;
 
-static fb_code count_refused(void *self, const fb_record *record, const fb_refusals *refusals,
-                             fb_error *err)
+static fb_code count_refused(void *self, const fb_record *record,
+                             const fb_refusals *refusals, fb_error *err)
 {
     (void)record;
     (void)refusals;
@@ -47,11 +47,14 @@ static bool open_way(way *w, const fb_kafka_window_options *window)
     w->metadata[0] = FB_META_PARTITION;
     w->metadata[1] = FB_META_OFFSET;
     FB_TRY(fb_kafka_window_open(w->m.kafka, window, &w->window, &w->err));
-    w->options = (fb_window_scan_options){.schema = &w->schema, .decoded = &w->decoded,
-                                          .metadata = w->metadata, .topic = "orders",
+    w->options = (fb_window_scan_options){.schema = &w->schema,
+                                          .decoded = &w->decoded,
+                                          .metadata = w->metadata,
+                                          .topic = "orders",
                                           .source = fb_kafka_window_source(w->window),
                                           .refuser = {&w->refused, count_refused},
-                                          .workers = 2, .partitions_max = MOCK_PARTITIONS};
+                                          .workers = 2,
+                                          .partitions_max = MOCK_PARTITIONS};
     FB_TRY(fb_json_open(&w->decoded, &json, &w->options.decoder, &w->err));
     FB_TRY(fb_engine_open(&engine, &w->engine, &w->err));
     FB_TRY(fb_window_scan_open(&w->options, w->engine, &w->scan, &w->err));
@@ -97,9 +100,9 @@ TEST(two_workers_turn_a_topic_into_rows_and_the_books_balance)
     static way     w;
     fb_kafka_range ranges[] = {{0, 0, EACH}, {1, 0, EACH}, {2, 0, EACH}, {3, 0, EACH}};
     mock_open(&w.m, 1, 4);
-    for (int32_t p = 0; p < 4; p++)
-        mock_fill(&w.m, p, EACH);
-    fb_kafka_window_options options = mock_options(ranges, 4); // two lanes: it is a backlog
+    for (int32_t p = 0; p < 4; p++) mock_fill(&w.m, p, EACH);
+    fb_kafka_window_options options =
+        mock_options(ranges, 4); // two lanes: it is a backlog
     REQUIRE(open_way(&w, &options));
     CHECK_INT(ask_number(&w, "SELECT sum(n)::BIGINT FROM fb_window() WHERE n = o"),
               INT64_C(4) * EACH * (EACH - 1) / 2);
@@ -115,13 +118,17 @@ TEST(refused_records_gaps_and_the_cut_by_max_messages_are_in_the_books)
     fb_kafka_range   ranges[] = {{0, 0, 11}, {1, 0, 3000}};
     mock_open(&w.m, 1, 2);
     mock_append(&w.m, 0, &(batch){.deltas = left, .count = 5, .last_delta = 10});
-    for (int i = 0; i < 3000; i++)
-        mock_send(&w.m, 1, NULL, 0, i % 10 ? "{\"n\":1}" : "{\"n\":\"x\"}", i % 10 ? 7 : 9, 0, NULL);
+    for (int i = 0; i < 3000; i++) {
+        const char *value = i % 10 ? "{\"n\":1}" : "{\"n\":\"x\"}";
+        mock_send(&w.m,
+                  (sent){.partition = 1, .value = value, .value_size = strlen(value)});
+    }
     mock_flush(&w.m);
     fb_kafka_window_options options = mock_options(ranges, 2);
     options.max_messages = 3004;
     REQUIRE(open_way(&w, &options));
-    CHECK_INT(ask_number(&w, "SELECT count(DISTINCT p * 1000000 + o) FROM fb_window()"), 2704);
+    CHECK_INT(ask_number(&w, "SELECT count(DISTINCT p * 1000000 + o) FROM fb_window()"),
+              2704);
     fb_book total = fb_books_total(&w.books);
     CHECK_INT(total.delivered, 3004);
     CHECK_INT(total.rejected, 300);

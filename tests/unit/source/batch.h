@@ -1,5 +1,5 @@
-/** batch.h - record batches made by hand and put on the mock cluster as they are, for what
- * no producer sends: holes that compaction left, markers of transactions, damage. */
+/** batch.h - record batches made by hand and put on the mock cluster as they are, for
+ * what no producer sends: holes that compaction left, markers of transactions, damage. */
 #ifndef FB_TESTS_BATCH_H
 #define FB_TESTS_BATCH_H
 
@@ -58,9 +58,9 @@ static inline uint32_t crc32c(const unsigned char *data, size_t size)
 typedef struct batch {
     const int *deltas;
     int        count;
-    int        last_delta; ///< of the batch; above that of the last record after compaction
-    bool       is_control; ///< a marker that ends a transaction
-    bool       is_damaged; ///< its checksum is wrong
+    int  last_delta; ///< of the batch; above that of the last record after compaction
+    bool is_control; ///< a marker that ends a transaction
+    bool is_damaged; ///< its checksum is wrong
 } batch;
 
 static inline void add_record(bytes *b, int delta)
@@ -91,8 +91,7 @@ static inline void add_batch(bytes *b, const batch *what)
     add_number(&body, what->is_control ? 0 : -1, 2);
     add_number(&body, -1, 4);
     add_number(&body, what->count, 4);
-    for (int i = 0; i < what->count; i++)
-        add_record(&body, what->deltas[i]);
+    for (int i = 0; i < what->count; i++) add_record(&body, what->deltas[i]);
     add_number(b, 0, 8); // the broker sets the first offset
     add_number(b, (int64_t)body.size + 9, 4);
     add_number(b, 0, 4);
@@ -114,7 +113,8 @@ static inline void ask_broker(const mock *m, const bytes *request, bytes *answer
     ssize_t n = recv(fd, answer->data, 4, MSG_WAITALL);
     answer->size = 0;
     if (n == 4) answer->size = (size_t)answer->data[2] << 8 | answer->data[3];
-    CHECK(n == 4 && recv(fd, answer->data, answer->size, MSG_WAITALL) == (ssize_t)answer->size);
+    CHECK(n == 4 &&
+          recv(fd, answer->data, answer->size, MSG_WAITALL) == (ssize_t)answer->size);
     close(fd);
 }
 

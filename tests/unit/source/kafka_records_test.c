@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-/* --- holes ---------------------------------------------------------------------------- */
+/* --- holes ------------------------------------------------------------------------ */
 
 TEST(l50_the_holes_of_a_compacted_topic_are_gaps_and_no_alarm)
 {
@@ -80,7 +80,9 @@ TEST(a_batch_whose_checksum_is_wrong_ends_the_window)
     fb_kafka_range   ranges[] = {{0, 0, 6}};
     mock_open(&m, 1, 1);
     mock_append(&m, 0, &(batch){.deltas = three, .count = 3, .last_delta = 2});
-    mock_append(&m, 0, &(batch){.deltas = three, .count = 3, .last_delta = 2, .is_damaged = true});
+    mock_append(
+        &m, 0,
+        &(batch){.deltas = three, .count = 3, .last_delta = 2, .is_damaged = true});
     REQUIRE(mock_connect(&m));
     fb_kafka_window_options options = mock_options(ranges, 1);
     mock_drain(&m, &options, &d);
@@ -103,7 +105,9 @@ TEST(records_that_come_together_with_a_failure_are_given_back)
     fb_kafka_range   ranges[] = {{0, 0, 500}, {1, 0, 6}};
     mock_open(&m, 1, 2);
     mock_fill(&m, 0, 500);
-    mock_append(&m, 1, &(batch){.deltas = three, .count = 3, .last_delta = 2, .is_damaged = true});
+    mock_append(
+        &m, 1,
+        &(batch){.deltas = three, .count = 3, .last_delta = 2, .is_damaged = true});
     REQUIRE(mock_connect(&m));
     fb_kafka_window        *window;
     fb_kafka_window_options options = mock_options(ranges, 2);
@@ -119,34 +123,43 @@ TEST(records_that_come_together_with_a_failure_are_given_back)
     mock_close(&m);
 }
 
-/* --- what a record holds -------------------------------------------------------------- */
+/* --- what a record holds ---------------------------------------------------------- */
 
-/* The window over partition 0 whose records are looked at one by one. */
+/* A window over partition 0 whose records are looked at one by one. */
 typedef struct looked {
     fb_kafka_window *window;
     fb_source        source;
-    fb_slice         slice;
+    fb_slice         slices[8];
+    size_t           slices_count;
+    fb_record        records[8]; ///< borrowed from the slices
 } looked;
 
 static bool look(mock *m, int64_t count, looked *out)
 {
     fb_kafka_range          range = {0, 0, count};
     fb_kafka_window_options options = mock_options(&range, 1);
+    int64_t                 found = 0;
     if (!mock_connect(m)) return false;
     fb_code code = fb_kafka_window_open(m->kafka, &options, &out->window, &m->err);
     CHECK_CODE(code, FB_OK, &m->err);
     if (code != FB_OK) return false;
     out->source = fb_kafka_window_source(out->window);
-    fb_sleep_ms(50); // so that all come in one slice
-    CHECK_CODE(out->source.take(out->source.self, &out->slice, &m->err), FB_OK, &m->err);
-    CHECK_INT(out->slice.count, count);
-    return (int64_t)out->slice.count == count;
+    while (found < count && out->slices_count < 8) {
+        fb_slice *slice = &out->slices[out->slices_count++];
+        CHECK_CODE(out->source.take(out->source.self, slice, &m->err), FB_OK, &m->err);
+        for (size_t i = 0; i < slice->count && found < count; i++)
+            out->records[found++] = slice->records[i];
+    }
+    CHECK_INT(found, count);
+    return found == count;
 }
 
 static void look_away(mock *m, looked *l)
 {
-    l->source.release(l->source.self, &l->slice);
-    CHECK_INT(l->slice.count, 0);
+    for (size_t i = 0; i < l->slices_count; i++) {
+        l->source.release(l->source.self, &l->slices[i]);
+        CHECK_INT(l->slices[i].count, 0);
+    }
     fb_kafka_window_close(l->window);
     mock_close(m);
 }
@@ -156,13 +169,13 @@ TEST(no_key_an_empty_key_and_the_word_null_are_three_keys)
     static looked l;
     mock          m;
     mock_open(&m, 1, 1);
-    mock_send(&m, 0, NULL, 0, "v", 1, 0, NULL);
-    mock_send(&m, 0, "", 0, "v", 1, 0, NULL);
-    mock_send(&m, 0, "null", 4, "v", 1, 0, NULL);
-    mock_send(&m, 0, "\xff\0k", 3, "v", 1, 0, NULL);
+    mock_send(&m, (sent){.value = "v", .value_size = 1});
+    mock_send(&m, (sent){.key = "", .value = "v", .value_size = 1});
+    mock_send(&m, (sent){.key = "null", .key_size = 4, .value = "v", .value_size = 1});
+    mock_send(&m, (sent){.key = "\xff\0k", .key_size = 3, .value = "v", .value_size = 1});
     mock_flush(&m);
     REQUIRE(look(&m, 4, &l));
-    const fb_record *r = l.slice.records;
+    const fb_record *r = l.records;
     CHECK(r[0].key == NULL);
     CHECK(r[1].key != NULL && r[1].key_size == 0);
     CHECK_BYTES(r[2].key, r[2].key_size, "null", 4);
@@ -175,19 +188,18 @@ TEST(a_tombstone_is_not_an_empty_value)
     static looked l;
     mock          m;
     mock_open(&m, 1, 1);
-    mock_send(&m, 0, "k", 1, NULL, 0, 0, NULL);
-    mock_send(&m, 0, "k", 1, "", 0, 0, NULL);
-    mock_send(&m, 0, NULL, 0, NULL, 0, 0, NULL);
-    mock_send(&m, 0, NULL, 0, "a\0b", 3, 0, NULL);
+    mock_send(&m, (sent){.key = "k", .key_size = 1});
+    mock_send(&m, (sent){.key = "k", .key_size = 1, .value = ""});
+    mock_send(&m, (sent){.partition = 0});
+    mock_send(&m, (sent){.value = "a\0b", .value_size = 3});
     mock_flush(&m);
     REQUIRE(look(&m, 4, &l));
-    const fb_record *r = l.slice.records;
+    const fb_record *r = l.records;
     CHECK(r[0].value == NULL);
     CHECK(r[1].value != NULL && r[1].value_size == 0);
     CHECK(r[2].value == NULL && r[2].key == NULL);
     CHECK_BYTES(r[3].value, r[3].value_size, "a\0b", 3);
-    for (int i = 0; i < 4; i++)
-        CHECK(r[i].offset == i && r[i].partition == 0);
+    for (int i = 0; i < 4; i++) CHECK(r[i].offset == i && r[i].partition == 0);
     look_away(&m, &l);
 }
 
@@ -196,12 +208,14 @@ TEST(a_record_without_a_time_has_none_and_others_keep_theirs)
     static looked l;
     mock          m;
     mock_open(&m, 1, 1);
-    mock_send(&m, 0, NULL, 0, "v", 1, -1, NULL);
-    mock_send(&m, 0, NULL, 0, "v", 1, 1700000000123, NULL);
-    mock_send(&m, 0, NULL, 0, "v", 1, 1782371700000000, NULL); // microseconds, by mistake
+    mock_send(&m, (sent){.value = "v", .value_size = 1, .timestamp_ms = -1});
+    mock_send(&m, (sent){.value = "v", .value_size = 1, .timestamp_ms = 1700000000123});
+    mock_send(&m, (sent){.value = "v",
+                         .value_size = 1, // microseconds, by mistake
+                         .timestamp_ms = 1782371700000000});
     mock_flush(&m);
     REQUIRE(look(&m, 3, &l));
-    const fb_record *r = l.slice.records;
+    const fb_record *r = l.records;
     CHECK_INT(r[0].timestamp_type, FB_TIMESTAMP_NONE);
     CHECK_INT(r[1].timestamp_type, FB_TIMESTAMP_CREATE);
     CHECK_INT(r[1].timestamp_ms, 1700000000123);
@@ -209,10 +223,11 @@ TEST(a_record_without_a_time_has_none_and_others_keep_theirs)
     look_away(&m, &l);
 }
 
-static void has_header(looked *l, size_t index, const char *name, const char *value, size_t size)
+static void has_header(looked *l, size_t index, const char *name, const char *value,
+                       size_t size)
 {
     fb_header h;
-    REQUIRE(l->source.header(l->source.self, &l->slice.records[0], index, &h));
+    REQUIRE(l->source.header(l->source.self, &l->records[0], index, &h));
     CHECK_TEXT(h.name, name);
     CHECK((h.value == NULL) == (value == NULL));
     if (value) CHECK_BYTES(h.value, h.size, value, size);
@@ -231,8 +246,8 @@ TEST(l65_headers_keep_their_order_their_repeats_and_their_nulls)
     rd_kafka_header_add(headers, "bin", -1, "\xff\0", 2);
     rd_kafka_header_add(headers, "", -1, "x", 1);
     mock_open(&m, 1, 1);
-    mock_send(&m, 0, NULL, 0, "v", 1, 0, headers);
-    mock_send(&m, 0, NULL, 0, "v", 1, 0, NULL);
+    mock_send(&m, (sent){.value = "v", .value_size = 1, .headers = headers});
+    mock_send(&m, (sent){.value = "v", .value_size = 1});
     mock_flush(&m);
     REQUIRE(look(&m, 2, &l));
     has_header(&l, 0, "t", "1", 1);
@@ -241,13 +256,13 @@ TEST(l65_headers_keep_their_order_their_repeats_and_their_nulls)
     has_header(&l, 3, "e", "", 0);
     has_header(&l, 4, "bin", "\xff\0", 2);
     has_header(&l, 5, "", "x", 1);
-    CHECK(!l.source.header(l.source.self, &l.slice.records[0], 6, &h));
-    CHECK(!l.source.header(l.source.self, &l.slice.records[1], 0, &h));
+    CHECK(!l.source.header(l.source.self, &l.records[0], 6, &h));
+    CHECK(!l.source.header(l.source.self, &l.records[1], 0, &h));
     has_header(&l, 0, "t", "1", 1); // asked again
     look_away(&m, &l);
 }
 
-/* --- many workers --------------------------------------------------------------------- */
+/* --- many workers ----------------------------------------------------------------- */
 
 typedef struct crew {
     fb_source   source;
@@ -282,8 +297,7 @@ static int64_t read_by_many(mock *m, const fb_kafka_window_options *options, int
     c.source = fb_kafka_window_source(window);
     for (int i = 0; i < workers; i++)
         CHECK(pthread_create(&threads[i], NULL, work, &c) == 0);
-    for (int i = 0; i < workers; i++)
-        pthread_join(threads[i], NULL);
+    for (int i = 0; i < workers; i++) pthread_join(threads[i], NULL);
     CHECK_TEXT(fb_window_end_name(fb_kafka_window_why(window)), fb_window_end_name(why));
     CHECK_CODE(fb_kafka_window_books(window, books, &err), FB_OK, &err);
     fb_kafka_window_close(window);
@@ -297,13 +311,13 @@ TEST(four_workers_stop_at_exactly_max_messages)
     fb_books             books = {0};
     fb_kafka_range       ranges[] = {{0, 0, 2000}, {1, 0, 2000}, {2, 0, 2000}};
     mock_open(&m, 1, 3);
-    for (int32_t p = 0; p < 3; p++)
-        mock_fill(&m, p, 2000);
+    for (int32_t p = 0; p < 3; p++) mock_fill(&m, p, 2000);
     REQUIRE(mock_connect(&m));
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         fb_kafka_window_options options = mock_options(ranges, 3);
         options.max_messages = limits[i];
-        CHECK_INT(read_by_many(&m, &options, 4, FB_WINDOW_MAX_MESSAGES, &books), limits[i]);
+        CHECK_INT(read_by_many(&m, &options, 4, FB_WINDOW_MAX_MESSAGES, &books),
+                  limits[i]);
         CHECK_INT(fb_books_total(&books).delivered, limits[i]);
         CHECK_INT(fb_books_total(&books).next, limits[i]);
     }
@@ -320,7 +334,7 @@ TEST(two_lanes_and_three_workers_read_a_large_backlog_once)
     mock_open(&m, 1, 3);
     for (int32_t p = 0; p < 2; p++)
         for (int i = 0; i < EACH; i++)
-            mock_send(&m, p, NULL, 0, "v", 1, 0, NULL);
+            mock_send(&m, (sent){.partition = p, .value = "v", .value_size = 1});
     mock_flush(&m);
     REQUIRE(mock_connect(&m));
     fb_kafka_window_options options = mock_options(ranges, 3);

@@ -18,7 +18,7 @@ static void were_all_met(mock *m, int16_t api)
     CHECK_INT(left, 0);
 }
 
-/* --- opening -------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------- */
 
 TEST(a_topic_that_is_there_is_opened_at_once)
 {
@@ -108,7 +108,8 @@ TEST(a_broker_far_away_is_waited_for_longer_than_one_turn)
 
 TEST(a_topic_that_may_not_be_read_names_what_the_principal_lacks)
 {
-    static const rd_kafka_resp_err_t refused[] = {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED};
+    static const rd_kafka_resp_err_t refused[] = {
+        RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED};
     mock m;
     mock_open(&m, 1, 1);
     m.source.own.sasl_username = "loader"; // without SASL it is only a name
@@ -116,8 +117,20 @@ TEST(a_topic_that_may_not_be_read_names_what_the_principal_lacks)
     CHECK(fb_kafka_open(&m.source, "test", 5000, &m.kafka, &m.err) == FB_EAUTH);
     CHECK_TEXT(fb_reason_name(m.err.reason), "FB-K005");
     CHECK_HAS(m.err.what, "Topic authorization failed");
-    CHECK_TEXT(m.err.hint, "give the principal loader READ and DESCRIBE on topic \"orders\"");
+    CHECK_TEXT(m.err.hint,
+               "give the principal loader READ and DESCRIBE on topic \"orders\"");
     rd_kafka_mock_topic_set_error(m.cluster, "orders", RD_KAFKA_RESP_ERR_NO_ERROR);
+    mock_close(&m);
+}
+
+TEST(a_port_that_speaks_no_tls_is_told_from_one_that_does_not_answer)
+{
+    mock m;
+    mock_open(&m, 1, 1);
+    m.source.own.security_protocol = FB_KAFKA_SSL;
+    CHECK(fb_kafka_open(&m.source, "test", 500, &m.kafka, &m.err) == FB_EAUTH);
+    CHECK_TEXT(fb_reason_name(m.err.reason), "FB-K003");
+    CHECK_HAS(m.err.what, "no TLS connection to ");
     mock_close(&m);
 }
 
@@ -125,7 +138,8 @@ TEST(a_request_that_a_broker_does_not_know_is_quoted)
 {
     mock m;
     mock_open(&m, 1, 1);
-    rd_kafka_mock_topic_set_error(m.cluster, "orders", RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION);
+    rd_kafka_mock_topic_set_error(m.cluster, "orders",
+                                  RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION);
     CHECK(fb_kafka_open(&m.source, "test", 5000, &m.kafka, &m.err) == FB_EUNSUPPORTED);
     CHECK_TEXT(fb_reason_name(m.err.reason), "FB-K009");
     CHECK_HAS(m.err.what, "cannot describe the topic");
@@ -149,7 +163,7 @@ TEST(a_property_that_the_client_refuses_is_named)
     mock_close(&m);
 }
 
-/* --- describing ----------------------------------------------------------------------- */
+/* --- describing ------------------------------------------------------------------- */
 
 TEST(a_topic_is_described_with_the_offsets_of_each_partition)
 {
@@ -162,8 +176,7 @@ TEST(a_topic_is_described_with_the_offsets_of_each_partition)
     REQUIRE(mock_connect(&m));
     CHECK_CODE(fb_kafka_describe(m.kafka, 5000, &topic, &m.err), FB_OK, &m.err);
     REQUIRE(topic.count == 3);
-    for (int i = 0; i < 3; i++)
-        CHECK_INT(topic.partitions[i].id, i);
+    for (int i = 0; i < 3; i++) CHECK_INT(topic.partitions[i].id, i);
     CHECK_INT(topic.partitions[0].low, 4);
     CHECK_INT(topic.partitions[0].end, 10);
     CHECK_INT(topic.partitions[0].high, 10);
@@ -184,7 +197,8 @@ TEST(a_topic_that_was_made_again_has_another_id)
     REQUIRE(mock_connect(&m));
     CHECK_CODE(fb_kafka_describe(m.kafka, 5000, &first, &m.err), FB_OK, &m.err);
     CHECK(rd_kafka_mock_topic_delete(m.cluster, "orders") == RD_KAFKA_RESP_ERR_NO_ERROR);
-    CHECK(rd_kafka_mock_topic_create(m.cluster, "orders", 1, 1) == RD_KAFKA_RESP_ERR_NO_ERROR);
+    CHECK(rd_kafka_mock_topic_create(m.cluster, "orders", 1, 1) ==
+          RD_KAFKA_RESP_ERR_NO_ERROR);
     CHECK_CODE(fb_kafka_describe(m.kafka, 5000, &second, &m.err), FB_OK, &m.err);
     CHECK(first.id[0] && second.id[0] && strcmp(first.id, second.id) != 0);
     fb_kafka_topic_clear(&first);
@@ -211,9 +225,9 @@ TEST(a_cluster_that_gives_no_topic_id_is_described_without_one)
 TEST(passing_trouble_with_offsets_is_asked_again)
 {
     static const rd_kafka_resp_err_t passing[] = {
-        RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
-        RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,    RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
-        RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE};
+        RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+        RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+        RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE};
     mock           m;
     fb_kafka_topic topic = {0};
     mock_open(&m, 1, 2);
@@ -293,7 +307,7 @@ TEST(a_cluster_is_shown_in_one_line)
     mock_close(&m);
 }
 
-/* --- times ---------------------------------------------------------------------------- */
+/* --- times ------------------------------------------------------------------------ */
 
 TEST(the_offsets_of_a_time_are_within_what_can_be_read)
 {
@@ -304,7 +318,8 @@ TEST(the_offsets_of_a_time_are_within_what_can_be_read)
     mock_fill(&m, 0, 10);
     REQUIRE(mock_connect(&m));
     CHECK_CODE(fb_kafka_describe(m.kafka, 5000, &topic, &m.err), FB_OK, &m.err);
-    CHECK_CODE(fb_kafka_offsets_at(m.kafka, &topic, 1, 5000, offsets, &m.err), FB_OK, &m.err);
+    CHECK_CODE(fb_kafka_offsets_at(m.kafka, &topic, 1, 5000, offsets, &m.err), FB_OK,
+               &m.err);
     CHECK(offsets[0] >= 0 && offsets[0] <= 10);
     CHECK_INT(offsets[1], 0);
     fb_kafka_topic_clear(&topic);
@@ -313,8 +328,9 @@ TEST(the_offsets_of_a_time_are_within_what_can_be_read)
 
 TEST(passing_trouble_with_a_time_is_asked_again)
 {
-    static const rd_kafka_resp_err_t passing[] = {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
-                                                  RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE};
+    static const rd_kafka_resp_err_t passing[] = {
+        RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+        RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE};
     mock           m;
     fb_kafka_topic topic = {0};
     int64_t        offsets[1] = {-7};
@@ -322,7 +338,8 @@ TEST(passing_trouble_with_a_time_is_asked_again)
     REQUIRE(mock_connect(&m));
     CHECK_CODE(fb_kafka_describe(m.kafka, 5000, &topic, &m.err), FB_OK, &m.err);
     push(&m, API_LIST_OFFSETS, passing, 2);
-    CHECK_CODE(fb_kafka_offsets_at(m.kafka, &topic, 1, 5000, offsets, &m.err), FB_OK, &m.err);
+    CHECK_CODE(fb_kafka_offsets_at(m.kafka, &topic, 1, 5000, offsets, &m.err), FB_OK,
+               &m.err);
     CHECK_INT(offsets[0], 0);
     were_all_met(&m, API_LIST_OFFSETS);
     fb_kafka_topic_clear(&topic);
@@ -336,24 +353,28 @@ TEST(the_time_of_the_record_that_waits_is_found_or_is_none)
     fb_kafka_range ranges[] = {{0, 1, 3}, {1, 0, 1}, {2, 0, 0}};
     mock_open(&m, 1, 3);
     for (int i = 0; i < 3; i++)
-        mock_send(&m, 0, NULL, 0, "v", 1, 1700000000000 + i, NULL);
-    mock_send(&m, 1, NULL, 0, "v", 1, -1, NULL);
+        mock_send(
+            &m, (sent){.value = "v", .value_size = 1, .timestamp_ms = 1700000000000 + i});
+    mock_send(&m,
+              (sent){.partition = 1, .value = "v", .value_size = 1, .timestamp_ms = -1});
     mock_flush(&m);
     REQUIRE(mock_connect(&m));
-    CHECK_CODE(fb_kafka_timestamps_at(m.kafka, ranges, 3, 3000, times, &m.err), FB_OK, &m.err);
+    CHECK_CODE(fb_kafka_timestamps_at(m.kafka, ranges, 3, 3000, times, &m.err), FB_OK,
+               &m.err);
     CHECK_INT(times[0], 1700000000001);
     CHECK_INT(times[1], -1);
     CHECK_INT(times[2], -1);
     rd_kafka_mock_broker_set_down(m.cluster, 1);
     int64_t before = fb_mono_ms();
-    CHECK_CODE(fb_kafka_timestamps_at(m.kafka, ranges, 1, 300, times, &m.err), FB_OK, &m.err);
+    CHECK_CODE(fb_kafka_timestamps_at(m.kafka, ranges, 1, 300, times, &m.err), FB_OK,
+               &m.err);
     CHECK_INT(times[0], -1);
     CHECK(fb_mono_ms() - before < 1000);
     rd_kafka_mock_broker_set_up(m.cluster, 1);
     mock_close(&m);
 }
 
-/* --- the group's mirror --------------------------------------------------------------- */
+/* --- the group's mirror ----------------------------------------------------------- */
 
 /* What others see as the position of the group "test" in a partition of "orders". */
 static int64_t seen_in_group(mock *m, int32_t partition)

