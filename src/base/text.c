@@ -87,7 +87,7 @@ size_t fb_text_edits(const char *a, const char *b)
 void fb_nearest_init(fb_nearest *nearest, const char *wanted)
 {
     /* A third of the word is the most that still reads as a typo. */
-    *nearest = (fb_nearest){wanted, NULL, (strlen(wanted) + 2) / 3 + 1};
+    *nearest = (fb_nearest){wanted, NULL, strlen(wanted) / 3 + 1};
 }
 
 void fb_nearest_offer(fb_nearest *nearest, const char *known)

@@ -71,7 +71,7 @@ static void check_topic(checker *c, size_t index)
     fb_buf             about;
     char    broker[FB_MAX_NAME + 16], name[FB_MAX_NAME + 16], what[FB_MAX_NAME + 80];
     char    count[64];
-    int64_t begun = fb_mono_ms(), timeout_ms = p->source.timeout_ms;
+    int64_t begun = fb_mono_ms(), timeout_ms = fb_cli_look_ms(p);
     fb_buf_init(&about, MAX_ABOUT_BYTES);
     snprintf(name, sizeof name, "pipeline %s", p->name);
     snprintf(what, sizeof what, "topic %s", p->source.topic);

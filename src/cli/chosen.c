@@ -215,6 +215,11 @@ fb_code fb_chosen_read(const fb_cli *cli, const char *const *words, size_t count
     if (read != FB_OK) *err = unread;
     if (read != FB_OK) code = read;
     if (code == FB_OK) FB_TRY(find_all(out, names, count, err));
+    /* Only `check` has something to say of a file without pipelines. */
+    if (code == FB_OK && out->count == 0 && strcmp(cli->command->name, "check") != 0) {
+        code = fb_fail(err, C133, "the configuration has no pipelines");
+        fb_error_hint(err, "declare one under `pipelines`; forebay help config shows how");
+    }
 out:
     fb_free(names);
     return code;
@@ -279,4 +284,11 @@ fb_code fb_chosen_one(const fb_chosen *chosen, const fb_pipeline **out, fb_error
     if (chosen->count > 0)
         fb_error_hint(err, "name one, for example %s", chosen->pipelines[0]->name);
     return FB_EUSAGE;
+}
+
+int64_t fb_cli_look_ms(const fb_pipeline *pipeline)
+{
+    enum { LOOK_MS = 5000 };
+    int64_t set = pipeline->source.timeout_ms;
+    return fb_node_has(pipeline->source.node, "timeout_ms") || set < LOOK_MS ? set : LOOK_MS;
 }

@@ -90,6 +90,7 @@ void fb_cli_catch_signals(const char *said)
 {
     struct sigaction action = {.sa_handler = on_signal};
     stop_said = said;
+    fb_kafka_heed(fb_run_stop_flag());
     sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
@@ -232,7 +233,7 @@ int fb_cli_main(int argc, char **argv)
     if (code != FB_OK && !cli.is_reported) fb_log_error(&err);
     int status = code == FB_OK ? 0 : fb_code_exit_status(code);
     if (code == FB_ECANCELED && stop_signal) status = 128 + stop_signal;
-    if (cli.exit_status >= 0) status = cli.exit_status;
+    if (cli.exit_status > 0 || (cli.exit_status == 0 && code == FB_OK)) status = cli.exit_status;
     fb_cli_clear(&cli);
     return status;
 }

@@ -90,6 +90,10 @@ void fb_cli_catch_signals(const char *said);
 /** The signal that asked for the stop, 0 when there was none. */
 int fb_cli_signal(void);
 
+/** How long a command that only looks waits for brokers: source.timeout_ms where it is
+ * set, else five seconds. */
+int64_t fb_cli_look_ms(const fb_pipeline *pipeline);
+
 void fb_reasons_write_reference(FILE *to); ///< docs/reference/errors.md
 
 /* The options that `run` and `plan` share, in run.c. */

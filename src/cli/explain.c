@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
+#include "batch/refusal.h"
 
 #include <string.h>
 
@@ -41,12 +42,23 @@ static void put_markdown(const char *text, FILE *to)
     }
 }
 
+/* A reason for which a record is set aside; by itself it ends no run. */
+static bool is_of_a_record(fb_reason reason)
+{
+    for (int id = 0; id < FB_REFUSAL_COUNT; id++)
+        if (fb_refusal_reason((fb_refusal_id)id) == reason) return true;
+    return false;
+}
+
 static void print_one(fb_reason reason, FILE *to)
 {
     fb_code code = fb_reason_code(reason);
-    fprintf(to, "%s: %s\n\n  do:           %s\n  kind:         %s\n  exit status:  %d\n",
-            fb_reason_name(reason), fb_reason_what(reason), fb_reason_advice(reason),
-            fb_code_meaning(code), fb_code_exit_status(code));
+    fprintf(to, "%s: %s\n\n  do:           %s\n  kind:         %s\n", fb_reason_name(reason),
+            fb_reason_what(reason), fb_reason_advice(reason), fb_code_meaning(code));
+    if (is_of_a_record(reason))
+        fputs("  exit status:  0, or 3 where the policy or --fail-on-reject says so\n", to);
+    else
+        fprintf(to, "  exit status:  %d\n", fb_code_exit_status(code));
     if (fb_code_is_retryable(code))
         fputs("  retry:        the same command may work later\n", to);
 }

@@ -126,7 +126,7 @@ static void tell_one(teller *t, const fb_document *document, const fb_pipeline *
     fb_error        err;
     fb_session      session;
     fb_plan         plan = {0};
-    fb_plan_options options = {.timeout_ms = pipeline->source.timeout_ms,
+    fb_plan_options options = {.timeout_ms = fb_cli_look_ms(pipeline),
                                .accepts_loss = true};
     if (t->shown++) fb_buf_add_text(&t->json, t->cli->form == FB_AS_JSON ? ",\n " : ",");
     code = fb_session_open(document, pipeline, options.timeout_ms, &session, &err);

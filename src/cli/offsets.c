@@ -311,7 +311,7 @@ static fb_code reset(view *v, fb_error *err)
     fb_plan_options options = {.from = &where, .accepts_loss = true};
     FB_TRY(read_where(v->cli, &where, &partition, &is_one, err));
     if (is_one) options.partitions = &partition, options.partitions_count = 1;
-    options.timeout_ms = v->pipeline->source.timeout_ms;
+    options.timeout_ms = fb_cli_look_ms(v->pipeline);
     FB_TRY(
         fb_session_open(v->document, v->pipeline, options.timeout_ms, &v->session, err));
     FB_TRY(fb_plan_make(&v->session, &options, &v->plan, err));
@@ -369,7 +369,7 @@ out:
 static fb_code look(view *v, fb_error *err)
 {
     fb_code         code = FB_OK;
-    fb_plan_options options = {.timeout_ms = v->pipeline->source.timeout_ms,
+    fb_plan_options options = {.timeout_ms = fb_cli_look_ms(v->pipeline),
                                .accepts_loss = true};
     FB_TRY(
         fb_session_open(v->document, v->pipeline, options.timeout_ms, &v->session, err));

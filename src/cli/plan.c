@@ -61,7 +61,7 @@ static fb_code look(const fb_cli *cli, const fb_document *document, view *v,
                     fb_error *err)
 {
     fb_code  code = FB_OK;
-    int64_t  timeout_ms = v->pipeline->source.timeout_ms;
+    int64_t  timeout_ms = fb_cli_look_ms(v->pipeline);
     int64_t  most = v->pipeline->source.max_messages;
     fb_where from, to;
     FB_TRY(fb_cli_where(cli, "from", &from, err));

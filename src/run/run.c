@@ -20,6 +20,8 @@ static atomic_bool stop_asked;
 
 void fb_run_stop(void) { atomic_store(&stop_asked, true); }
 
+const atomic_bool *fb_run_stop_flag(void) { return &stop_asked; }
+
 bool fb_run_is_stopping(void) { return atomic_load(&stop_asked); }
 
 void fb_run_options_init(fb_run_options *options)

@@ -38,4 +38,7 @@ FB_MUST_CHECK fb_code fb_run(const fb_document *document, const fb_pipeline *pip
 void fb_run_stop(void);
 bool fb_run_is_stopping(void);
 
+/** The flag behind the two, for those who wait elsewhere. */
+const atomic_bool *fb_run_stop_flag(void);
+
 #endif

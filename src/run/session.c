@@ -2,6 +2,7 @@
 #include "run/plan.h"
 
 #include "base/file.h"
+#include "run/run.h"
 #include "run/scan.h"
 #include "run/spill.h"
 
@@ -134,6 +135,7 @@ fb_code fb_session_open(const fb_document *document, const fb_pipeline *pipeline
 {
     fb_code code = FB_OK;
     *out = (fb_session){.document = document, .pipeline = pipeline};
+    fb_kafka_heed(fb_run_stop_flag());
     fb_schema_init(&out->decoded);
     fb_schema_init(&out->schema);
     FB_TRY(make_schemas(out, err));

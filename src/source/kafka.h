@@ -34,6 +34,10 @@ FB_MUST_CHECK fb_code fb_kafka_open(const fb_kafka_source *source, const char *g
                                     int64_t timeout_ms, fb_kafka **out, fb_error *err);
 void                  fb_kafka_close(fb_kafka *kafka); ///< NULL is allowed
 
+/** From now on a set flag ends every wait for brokers (FB_ECANCELED, I002). Borrowed for
+ * good; before any client is opened. */
+void fb_kafka_heed(const atomic_bool *stop);
+
 typedef struct fb_kafka_partition {
     int32_t id;
     int64_t low;  ///< the first offset still kept

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/time.h"
 
@@ -16,6 +17,8 @@
 #include <string.h>
 
 enum {
+    LONGEST_TURN_MS = 2000,
+    SILENT_MS = 2000,  ///< then somebody who watches is told
     TURN_MS = 100,     ///< of a wait, after which refusals are looked for
     PAUSE_MS = 50,     ///< before the same is asked again
     UNKNOWN_MS = 500,  ///< a topic that a restarted broker does not know may still exist
@@ -23,9 +26,16 @@ enum {
     MAX_NAMES = 10000,
 };
 
+static const atomic_bool *stop_flag;
+
+void fb_kafka_heed(const atomic_bool *stop) { stop_flag = stop; }
+
 /* Serve callbacks and see whether waiting on makes sense. */
 static fb_code take_turn(fb_kafka *kafka, fb_error *err)
 {
+    if (stop_flag && atomic_load(stop_flag))
+        return fb_fail(err, I002, "stopped while waiting for %s",
+                       kafka->source->use->bootstrap_servers);
     rd_kafka_message_t *message = rd_kafka_consumer_poll(kafka->client, 0);
     if (message) rd_kafka_message_destroy(message);
     return fb_kafka_check_trouble(kafka, err);
@@ -55,12 +65,22 @@ static bool is_unknown(rd_kafka_resp_err_t code)
            code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC || code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_ID;
 }
 
+/* Somebody may be watching: say once what is waited for. */
+static void say_waiting(const fb_kafka *kafka, int64_t *told_at)
+{
+    if (fb_mono_ms() < *told_at) return;
+    *told_at = INT64_MAX;
+    fb_log(FB_LOG_INFO, "waiting_for_brokers", "waiting for an answer from %s",
+           kafka->source->use->bootstrap_servers);
+}
+
 /* The topic as the brokers list it; the caller destroys `out`. */
 static fb_code fetch_metadata(fb_kafka *kafka, int64_t deadline,
                               const struct rd_kafka_metadata **out, fb_error *err)
 {
     fb_code           code = FB_OK;
     int64_t           unknown_until = fb_mono_ms() + UNKNOWN_MS, turn = TURN_MS;
+    int64_t           told_at = fb_mono_ms() + SILENT_MS;
     rd_kafka_topic_t *topic = rd_kafka_topic_new(kafka->client, kafka->source->topic, NULL);
     if (!topic)
         return fb_fail(err, K004, "\"%s\" is no name for a topic", kafka->source->topic);
@@ -74,7 +94,8 @@ static fb_code fetch_metadata(fb_kafka *kafka, int64_t deadline,
             code = fb_kafka_fail(kafka, said, "describe the topic", err);
             goto out;
         }
-        if (said == RD_KAFKA_RESP_ERR__TIMED_OUT)
+        say_waiting(kafka, &told_at);
+        if (said == RD_KAFKA_RESP_ERR__TIMED_OUT && turn < LONGEST_TURN_MS)
             turn *= 2; // the way to the broker may be longer than a turn
         else
             fb_sleep_ms(left_ms(deadline, PAUSE_MS));
