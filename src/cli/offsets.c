@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "run/rejected.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -281,7 +282,7 @@ out:
 static fb_code move(const view *v, fb_error *err)
 {
     fb_code     code = FB_OK;
-    char        path[FB_MAX_PATH], count[64];
+    char        path[FB_MAX_PATH], count[64], stamp[24];
     const char *reason = fb_cli_text(v->cli, "reason");
     fb_books    moves = {0};
     FB_TRY(fb_books_reserve(&moves, v->plan.count, err));
@@ -290,6 +291,8 @@ static fb_code move(const view *v, fb_error *err)
                                   .first = v->plan.partitions[i].first,
                                   .next = v->plan.partitions[i].first};
     FB_TRY(keep_old(v, path, err));
+    snprintf(stamp, sizeof stamp, "%" PRId64, fb_now_us());
+    FB_TRY(fb_rejected_set_apart(&v->session, &moves, stamp, err));
     FB_TRY(fb_positions_move(&v->session.place, v->session.table, &v->session.positions,
                              &moves, reason ? reason : "", err));
     fprintf(v->cli->out, "%s: %s moved to %s; the old positions are in %s\n",

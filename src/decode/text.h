@@ -8,7 +8,8 @@
 #include "batch/stages.h"
 
 /** Make a decoder for a schema of one column, binary when `as_text` is false, string when
- * it is true.  A value that is not UTF-8 is refused as text and kept as raw. */
-void fb_text_decoder_init(fb_decoder *out, bool as_text);
+ * it is true.  A value that is not UTF-8 is refused as text and kept as raw; one of more
+ * than `max_bytes` is refused either way.  @param max_bytes  borrowed, outlives it */
+void fb_text_decoder_init(fb_decoder *out, bool as_text, const int64_t *max_bytes);
 
 #endif

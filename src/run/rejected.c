@@ -7,6 +7,7 @@
 #include "run/rejected.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/step.h"
 #include "base/text.h"
 #include "check/keeper.h"
@@ -160,16 +161,28 @@ out:
 
 /* --- files of JSON lines -------------------------------------------------------------- */
 
-/* "orders", or "<pipeline>.<topic>[@<id>]"; cut where a file's name would get too long. */
-static void name_files(keeping *k)
+/* Pipelines may share a folder, so a name must tell where the pipeline's own ends: a dot of
+ * it is written %2E. */
+static void add_encoded(char *out, size_t size, const char *name)
 {
-    const fb_session *s = k->it->session;
-    char              whole[FB_MAX_NAME + FB_MAX_SERIES + 2];
-    uint64_t          hash = UINT64_C(0xcbf29ce484222325);
-    if (strcmp(s->pipeline->name, s->positions.series) == 0)
+    size_t used = 0;
+    for (; *name && used + 4 < size; name++)
+        used += (size_t)snprintf(out + used, size - used,
+                                 *name == '.' || *name == '%' ? "%%%02X" : "%c", *name);
+    out[used] = '\0';
+}
+
+/* "orders", or "<pipeline>.<topic>[@<id>]"; cut where a file's name would get too long. */
+static void name_files(keeping *k, const fb_session *s)
+{
+    char     pipeline[3 * FB_MAX_NAME + 4];
+    char     whole[sizeof pipeline + FB_MAX_SERIES + 2];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    add_encoded(pipeline, sizeof pipeline, s->pipeline->name);
+    if (strcmp(pipeline, s->positions.series) == 0)
         snprintf(whole, sizeof whole, "%s", s->positions.series);
     else
-        snprintf(whole, sizeof whole, "%s.%s", s->pipeline->name, s->positions.series);
+        snprintf(whole, sizeof whole, "%s.%s", pipeline, s->positions.series);
     for (const char *at = whole; *at; at++)
         hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
     if (strlen(whole) < NAME_BYTES)
@@ -217,7 +230,7 @@ static fb_code keep(keeping *k, fb_error *err)
     if (is_delta && moves) FB_TRY(make_txns(k, err));
     if (!is_delta && moves) FB_TRY(check_turn(k, err));
     FB_TRY(make_relation(k, err));
-    name_files(k);
+    name_files(k, k->it->session);
     fb_rejects_batch batch = {.relation = fb_buf_text(&k->relation),
                               .schema = &k->schema,
                               .prefix = k->prefix,
@@ -247,5 +260,68 @@ fb_code fb_rejected_keep(const fb_rejected *rejected, fb_rejects **out, fb_error
     fb_books_clear(&k.moves);
     fb_schema_clear(&k.schema);
     fb_buf_clear(&k.relation);
+    return code;
+}
+
+/* --- before positions go back --------------------------------------------------------- */
+
+typedef struct apart {
+    const fb_session *session;
+    const fb_books   *moves;
+    const char       *prefix, *stamp;
+} apart;
+
+/* Was the window of the file "<prefix>-<partition>-<first>.ndjson" committed, and may it be
+ * read again from there? */
+static bool is_read_again(const apart *a, const char *name)
+{
+    long long partition, first;
+    int       end = 0;
+    size_t    size = strlen(a->prefix);
+    if (strncmp(name, a->prefix, size) != 0) return false;
+    if (sscanf(name + size, "-%10lld-%20lld.ndjson%n", &partition, &first, &end) != 2 ||
+        end == 0 || name[size + (size_t)end])
+        return false;
+    for (size_t i = 0; i < a->moves->count; i++) {
+        const fb_book     *move = &a->moves->list[i];
+        const fb_position *p = fb_positions_find(&a->session->positions, move->partition);
+        if (move->partition == partition && p)
+            return first >= move->next && first < p->in_table;
+    }
+    return false;
+}
+
+static fb_code set_apart(void *context, const char *name, fb_error *err)
+{
+    fb_code      code = FB_OK;
+    const apart *a = context;
+    const char  *folder = a->session->pipeline->sink.rejected.path;
+    char         from[FB_MAX_PATH], to[FB_MAX_PATH], other[FB_MAX_PATH];
+    if (!is_read_again(a, name)) return FB_OK;
+    snprintf(other, sizeof other, "%.*s-before-%s.ndjson",
+             (int)(strlen(name) - strlen(".ndjson")), name, a->stamp);
+    FB_TRY(fb_path_join(from, sizeof from, folder, name, err));
+    FB_TRY(fb_path_join(to, sizeof to, folder, other, err));
+    FB_TRY(fb_file_rename(from, to, err));
+out:
+    return code;
+}
+
+fb_code fb_rejected_set_apart(const fb_session *session, const fb_books *moves,
+                              const char *stamp, fb_error *err)
+{
+    fb_code                    code = FB_OK;
+    fb_rejects                *rejects = NULL;
+    keeping                    k = {0};
+    const fb_rejected_options *options = &session->pipeline->sink.rejected;
+    if (options->format != FB_REJECTED_NDJSON || !fb_file_exists(options->path))
+        return FB_OK;
+    FB_TRY(fb_rejects_open(options, session->engine, &rejects, err)); // locks the folder
+    name_files(&k, session);
+    apart a = {session, moves, k.prefix, stamp};
+    FB_TRY(fb_dir_list(options->path, set_apart, &a, err));
+    FB_TRY(fb_file_sync(options->path, err));
+out:
+    fb_rejects_close(rejects);
     return code;
 }

@@ -28,4 +28,13 @@ typedef struct fb_rejected {
 FB_MUST_CHECK fb_code fb_rejected_keep(const fb_rejected *rejected, fb_rejects **out,
                                        fb_error *err);
 
+/** Before `offsets reset` moves positions back: files of JSON lines that were committed
+ * get another name, so that what is read again from the same offset does not replace them.
+ * Harmless when the positions are not moved after all. Nothing for a Delta table.
+ * @param moves  partition and next of each book  @param stamp  goes into the names
+ * @return FB_EBUSY (L001); FB_EIO */
+FB_MUST_CHECK fb_code fb_rejected_set_apart(const fb_session *session,
+                                            const fb_books *moves, const char *stamp,
+                                            fb_error *err);
+
 #endif

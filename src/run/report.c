@@ -122,6 +122,7 @@ void fb_report_print_json(const fb_report *r, const fb_document *document, fb_bu
                   r->commit_ms);
     add_text(out, "closed_by", r->closed_by);
     add_number(out, "lag_after", r->lag_after);
+    add_number(out, "lost", r->lost);
     add_error(out, r);
     fb_buf_add_char(out, '}');
 }
@@ -135,6 +136,8 @@ void fb_report_print_text(const fb_report *r, fb_buf *out)
                   fb_text_count(t.rejected, rejected));
     if (t.filtered > 0)
         fb_buf_printf(out, " + %s skipped", fb_text_count(t.filtered, filtered));
+    if (r->lost > 0)
+        fb_buf_printf(out, "     %s lost before they were read", fb_text_count(r->lost, filtered));
     if (strcmp(r->mode, "dry-run") == 0)
         fb_buf_add_text(out, "     dry run, nothing written");
     else if (r->table_version >= 0)

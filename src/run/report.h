@@ -39,6 +39,7 @@ typedef struct fb_report {
     int64_t        read_ms, commit_ms; ///< reading, decoding and writing overlap
     const char    *closed_by;          ///< "end", "max_messages", ...; NULL: nothing was read
     int64_t        lag_after;          ///< messages that wait, -1: unknown
+    int64_t        lost;               ///< offsets passed over by source.on_data_loss
     bool           has_error;
     fb_error       error;
 } fb_report;

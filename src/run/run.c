@@ -66,6 +66,14 @@ static void warn_of_loss(const fb_plan *plan)
                    fb_text_count(plan->partitions[i].lost, lost), plan->partitions[i].stored);
 }
 
+static int64_t count_lost(const fb_plan *plan)
+{
+    int64_t lost = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->partitions[i].lost > 0) lost += plan->partitions[i].lost;
+    return lost;
+}
+
 /* One try: open, plan, and carry the plan out. `is_again` after another writer was met. */
 static fb_code try_once(const fb_document *document, const fb_pipeline *pipeline,
                         const fb_run_options *options, fb_report *report, fb_error *err)
@@ -84,6 +92,7 @@ static fb_code try_once(const fb_document *document, const fb_pipeline *pipeline
     report->table_version = fb_delta_version(session.table);
     code = fb_delta_check_append(session.table, &session.schema, err);
     if (code == FB_OK) code = fb_plan_make(&session, &asked, &plan, err);
+    if (code == FB_OK) report->lost = count_lost(&plan);
     if (code == FB_OK) code = fb_step_try("run.planned", err);
     if (code == FB_OK) warn_of_loss(&plan);
     if (code == FB_OK && (plan.messages > 0 || plan.jumps)) {

@@ -81,7 +81,8 @@ static fb_code open_decoder(window *w, fb_error *err)
     const fb_pipeline *p = w->session->pipeline;
     w->is_json = p->source.message_format == FB_FORMAT_JSON;
     if (!w->is_json) {
-        fb_text_decoder_init(&w->decoder, p->source.message_format == FB_FORMAT_TEXT);
+        fb_text_decoder_init(&w->decoder, p->source.message_format == FB_FORMAT_TEXT,
+                             &p->source.max_message_bytes);
         return FB_OK;
     }
     fb_json_options options = {

@@ -55,7 +55,9 @@ static rd_kafka_resp_err_t ask_topic(fb_kafka *kafka, rd_kafka_topic_t *topic, i
     rd_kafka_resp_err_t said = rd_kafka_metadata(kafka->client, 0, topic, out, wait_ms);
     if (said != RD_KAFKA_RESP_ERR_NO_ERROR) return said;
     said = (*out)->topic_cnt == 1 ? (*out)->topics[0].err : RD_KAFKA_RESP_ERR__PARTIAL;
-    if (said != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_metadata_destroy(*out);
+    if (said == RD_KAFKA_RESP_ERR_NO_ERROR) return said;
+    rd_kafka_metadata_destroy(*out);
+    *out = NULL; // a caller that fails destroys what it has
     return said;
 }
 

@@ -19,6 +19,23 @@ def test_a_table_with_a_unique_column_may_have_columns_called_as_those_of_ours(
     assert it.rows("id", *names) == [(n, *[2 * n] * len(names)) for n in range(5)]
 
 
+def test_pipelines_that_share_a_folder_of_rejected_rows_do_not_replace_each_others_files(
+        forebay, kafka):
+    end = kafka.topic()
+    whole = kafka.topic("b." + end)
+    for topic in (end, whole):
+        kafka.produce(topic, [topic])
+    shared = {"format": "ndjson", "path": str(forebay.folder / "shared")}
+    pairs = [("a", whole), ("a.b", end), ("b." + end, whole), ("b", end)]
+    for pipeline, topic in pairs:
+        it = Pipeline(forebay, kafka.address, topic, [("id", "int64")], pipeline, rejected=shared)
+        assert it.run()["rows"]["rejected"] == 1
+    it.rejected = forebay.folder / "shared"
+    found = [(line["pipeline"], line["_kafka_value"]) for lines in it.reject_files().values()
+             for line in lines]
+    assert sorted(found) == sorted(pairs)
+
+
 def test_names_that_rows_carry_beside_a_unique_column_are_refused_before_anything_is_read(
         forebay, kafka):
     columns = [{"name": "id", "type": "int64", "unique": True}, ("__FB_Offset", "int64")]

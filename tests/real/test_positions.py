@@ -68,7 +68,9 @@ def test_a_loss_may_be_passed_over_by_choice_and_is_written_down(policy, first, 
     kafka.produce(landed.topic, numbers(100, 500))
     delete_records(kafka, landed.topic, 500)
     landed.change("source", on_data_loss=policy)
-    said = landed.run()["stderr"]
+    report = landed.run()
+    said = report["stderr"]
+    assert report["lost"] == first - 100
     assert f"partition 0: {first - 100} offsets from 100 on are passed over" in said
     kafka.produce(landed.topic, numbers(600, 10))
     landed.run()
@@ -117,6 +119,18 @@ def test_a_topic_made_again_while_it_is_read_lands_nothing_under_the_old_positio
     assert ids(landed) == list(range(100)) and landed.positions() == {0: 100}
     landed.change("source", on_recreated="restart")
     assert landed.run()["rows"]["written"] == 300
+
+
+def test_a_topic_deleted_while_it_is_read_ends_the_run_in_order(forebay, kafka, landed):
+    kafka.produce(landed.topic, numbers(100, 100))
+    process = forebay.start(*landed.arguments("--json"),
+                            env={"FOREBAY_FAILPOINT": "run.planned:sleep=3s"})
+    time.sleep(1.5)
+    admin = kafka.admin()
+    admin.delete_topics([landed.topic])[landed.topic].result(30)
+    report = json.loads(process.communicate(timeout=60)[0])
+    assert process.returncode >= 0 and report["rows"]["read"] in (0, 100)
+    landed.fails("FB-K004")
 
 
 def test_a_topic_made_again_lands_from_its_start_by_choice(kafka, landed, fsck):
@@ -349,6 +363,18 @@ def test_offsets_reset_moves_the_next_run_and_says_so_in_the_tables_history(fore
     assert landed.positions() == {0: 90} and landed.commit_info() == {"reset": "again"}
     assert landed.run()["rows"]["read"] == 10
     assert sorted(ids(landed)) == sorted([*range(100), *range(90, 100)])
+
+
+def test_files_of_rejected_rows_are_not_replaced_by_what_is_read_after_a_reset(forebay, kafka):
+    topic = kafka.topic()
+    kafka.produce(topic, ["bad" if n in (2, 8) else {"id": n} for n in range(10)])
+    it = Pipeline(forebay, kafka.address, topic, ID, rejected={"format": "ndjson"})
+    it.run()
+    reset(forebay, it, "0:0")
+    it.run("--max-messages", 5)
+    reset(forebay, it, "end")
+    found = [line["_kafka_offset"] for lines in it.reject_files().values() for line in lines]
+    assert sorted(found) == [2, 2, 8]
 
 
 def test_a_row_rejected_only_the_second_time_is_not_lost_after_a_reset(forebay, kafka):

@@ -17,7 +17,8 @@ static void open_column(one_column *c, bool as_text)
 {
     duckdb_logical_type type =
         duckdb_create_logical_type(as_text ? DUCKDB_TYPE_VARCHAR : DUCKDB_TYPE_BLOB);
-    fb_text_decoder_init(&c->decoder, as_text);
+    static const int64_t max_bytes = 1000;
+    fb_text_decoder_init(&c->decoder, as_text, &max_bytes);
     c->chunk = duckdb_create_data_chunk(&type, 1);
     fb_vector_attach(&c->vector, c->chunk, 0);
     duckdb_destroy_logical_type(&type);
@@ -96,4 +97,20 @@ TEST(a_text_column_that_nobody_asked_for_is_judged_but_not_written)
     CHECK(decode(&c, 0, "\x80", 1) == FB_OK);
     CHECK_INT(c.refusals.count, 1);
     close_column(&c);
+}
+
+TEST(a_value_above_max_message_bytes_is_refused_as_text_and_as_raw)
+{
+    static char large[1001];
+    memset(large, 'x', sizeof large);
+    for (int as_text = 0; as_text < 2; as_text++) {
+        one_column c;
+        open_column(&c, as_text);
+        CHECK(decode(&c, 0, large, sizeof large - 1) == FB_OK);
+        CHECK_INT(c.refusals.count, 0);
+        CHECK(decode(&c, 1, large, sizeof large) == FB_OK);
+        REQUIRE(c.refusals.count == 1);
+        CHECK_TEXT(fb_refusal_word(c.refusals.list[0].id), "too_large");
+        close_column(&c);
+    }
 }

@@ -535,7 +535,8 @@ TEST(raw_values_become_one_column_of_bytes)
     b.schema.columns[1] = b.schema.columns[4]; // _offset follows at once
     b.schema.count = 2;
     b.metadata[0] = FB_META_OFFSET;
-    fb_text_decoder_init(&b.options.decoder, false);
+    static const int64_t max_bytes = 1 << 20;
+    fb_text_decoder_init(&b.options.decoder, false, &max_bytes);
     start(&b);
     CHECK_TEXT(
         ask(&b, "SELECT string_agg(_offset || coalesce(hex(value), 'none'), ' ' ORDER BY "
