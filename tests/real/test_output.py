@@ -1,5 +1,6 @@
 """What a run says: its report, its log, its exit status, and who may run beside it."""
 import json
+import math
 import os
 import signal
 import stat
@@ -12,7 +13,7 @@ from landing import Pipeline
 ID = [("id", "int64")]
 REPORT = {"schema", "run_id", "pipeline", "topic", "mode", "status", "exit_code", "started_at",
           "finished_at", "config", "version", "rows", "bytes", "files", "offsets", "target",
-          "rejected_to", "checks", "stages_ms", "closed_by", "lag_after", "error"}
+          "rejected_to", "checks", "stages_ms", "closed_by", "lag_after", "lost", "error"}
 
 
 @pytest.fixture
@@ -21,6 +22,15 @@ def it(forebay, kafka):
     kafka.produce(topic, ["bad", *({"id": number} for number in range(9))],
                   partition=lambda n: n % 2)
     return Pipeline(forebay, kafka.address, topic, ID)
+
+
+def test_either_zero_keeps_its_sign(forebay, kafka):
+    topic = kafka.topic()
+    kafka.produce(topic, ['{"x": 0.0, "y": -0.0}', '{"x": -0.0, "y": 0.0}', '{"x": 0, "y": -0}'] * 50)
+    landed = Pipeline(forebay, kafka.address, topic, [("x", "float64"), ("y", "float32")])
+    landed.run()
+    signs = [(math.copysign(1, x), math.copysign(1, y)) for x, y in landed.rows("x", "y")]
+    assert signs == [(1, -1), (-1, 1), (1, -1)] * 50
 
 
 def test_the_report_has_its_keys_and_its_books_balance(forebay, it):
