@@ -66,6 +66,21 @@ static void warn_of_loss(const fb_plan *plan)
                    fb_text_count(plan->partitions[i].lost, lost), plan->partitions[i].stored);
 }
 
+/* A column of the table that the configuration does not have is null in every new row. */
+static void warn_of_columns(const fb_session *s)
+{
+    const fb_schema *table = fb_delta_schema(s->table);
+    for (size_t i = 0; i < table->count; i++) {
+        bool is_given = false;
+        for (size_t k = 0; k < s->schema.count && !is_given; k++)
+            is_given = fb_text_equal_nocase(table->columns[i].name, s->schema.columns[k].name);
+        if (!is_given)
+            fb_log(FB_LOG_WARN, "column_not_given",
+                   "column \"%s\" of the table is not in the configuration: new rows have null there",
+                   table->columns[i].name);
+    }
+}
+
 static int64_t count_lost(const fb_plan *plan)
 {
     int64_t lost = 0;
@@ -92,6 +107,7 @@ static fb_code try_once(const fb_document *document, const fb_pipeline *pipeline
     report->table_version = fb_delta_version(session.table);
     code = fb_delta_check_append(session.table, &session.schema, err);
     if (code == FB_OK) code = fb_plan_make(&session, &asked, &plan, err);
+    if (code == FB_OK && plan.messages > 0) warn_of_columns(&session);
     if (code == FB_OK) report->lost = count_lost(&plan);
     if (code == FB_OK) code = fb_step_try("run.planned", err);
     if (code == FB_OK) warn_of_loss(&plan);

@@ -169,7 +169,7 @@ def sleep_and_be_overtaken(kind, step, seconds, forebay, kafka, seed):
     began = time.monotonic()
     sleeper = start(it, "--no-lock", "-v",
                     FOREBAY_FAILPOINT=f"{name}:sleep={seconds}s:{nth or 1}")
-    time.sleep(1.5)
+    time.sleep(1)
     it.ledger.write(100)
     it.run("--no-lock", "--max-messages", 250, timeout=180)
     assert sleeper.poll() is None or time.monotonic() - began > seconds
@@ -182,7 +182,7 @@ def sleep_and_be_overtaken(kind, step, seconds, forebay, kafka, seed):
 @pytest.mark.parametrize("kind, step, loses", SLEEPS)
 def test_a_sleeper_that_was_overtaken_loses_and_plans_again(
         kind, step, loses, forebay, kafka, fsck):
-    it, said = sleep_and_be_overtaken(kind, step, 5, forebay, kafka, seed=41)
+    it, said = sleep_and_be_overtaken(kind, step, 4, forebay, kafka, seed=41)
     assert it.ledger.compare(it) == EXACT
     settle(it, fsck)
     assert ("by another writer" in said) == loses, said

@@ -24,6 +24,17 @@ def it(forebay, kafka):
     return Pipeline(forebay, kafka.address, topic, ID)
 
 
+def test_a_column_that_left_the_configuration_is_spoken_of(forebay, kafka):
+    topic = kafka.topic()
+    kafka.produce(topic, [{"id": 1, "note": "a"}])
+    landed = Pipeline(forebay, kafka.address, topic, [("id", "int64"), ("note", "string")])
+    landed.run()
+    landed.change("schema", columns=[{"name": "id", "type": "int64"}])
+    kafka.produce(topic, [{"id": 2, "note": "b"}])
+    assert 'column "note" of the table is not in the configuration' in landed.run()["stderr"]
+    assert landed.rows("id", "note") == [(1, "a"), (2, None)]
+
+
 def test_either_zero_keeps_its_sign(forebay, kafka):
     topic = kafka.topic()
     kafka.produce(topic, ['{"x": 0.0, "y": -0.0}', '{"x": -0.0, "y": 0.0}', '{"x": 0, "y": -0}'] * 50)
