@@ -106,7 +106,7 @@ def failures():
             yield "torn", name
 
 
-@pytest.mark.parametrize("action, name", failures())
+@pytest.mark.parametrize("action, name", list(failures()))
 def test_a_step_that_fails_loses_nothing_and_doubles_nothing(action, name, worlds):
     nth = 2 if name.startswith(tuple(AGAIN)) else 1
     kind = "file" if name.startswith("offsets.file") or name == "sink.rejects.rename" else "target"
