@@ -112,6 +112,7 @@ void fb_delta_adds_clear(fb_delta_adds *adds); ///< may be called twice; files s
 typedef struct fb_delta_file_options {
     const char *codec;          ///< zstd, snappy, gzip, uncompressed; NULL: zstd
     int64_t     row_group_rows; ///< 0: the engine's own size
+    bool        is_plain;       ///< no dictionaries: for a file that has -0.0
 } fb_delta_file_options;
 
 /** Set them for the copies to come; the text is borrowed as long as the table is open. */

@@ -66,6 +66,7 @@ typedef struct fb_session {
     fb_schema          schema;  ///< the table's rows: decoded columns, then metadata
     unsigned           metadata[FB_MAX_METADATA]; ///< FB_META_* bit of each metadata column
     fb_positions       positions;                 ///< filled by fb_plan_make()
+    bool               writes_plain; ///< as fb_session_set_files() was told
     struct fb_window_scan *scan; ///< of the window under way; the engine refers to it
     char               state_folder[FB_MAX_PATH]; ///< of this pipeline
     char               state_file[FB_MAX_PATH];   ///< of store `file`
@@ -79,6 +80,9 @@ typedef struct fb_session {
 FB_MUST_CHECK fb_code fb_session_open(const fb_document *document, const fb_pipeline *pipeline,
                                       int64_t timeout_ms, fb_session *out, fb_error *err);
 void                  fb_session_close(fb_session *session); ///< may be called twice
+
+/** How the table's files are written from now on. @param is_plain  without dictionaries */
+void fb_session_set_files(fb_session *session, bool is_plain);
 
 /** list<struct<key string, value binary>>: what a record's headers are as a column. */
 FB_MUST_CHECK fb_code fb_headers_type(fb_arena *arena, fb_type *out, fb_error *err);

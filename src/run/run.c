@@ -91,7 +91,8 @@ static int64_t count_lost(const fb_plan *plan)
 
 /* One try: open, plan, and carry the plan out. `is_again` after another writer was met. */
 static fb_code try_once(const fb_document *document, const fb_pipeline *pipeline,
-                        const fb_run_options *options, fb_report *report, fb_error *err)
+                        const fb_run_options *options, bool is_plain, fb_report *report,
+                        fb_error *err)
 {
     fb_code         code = FB_OK;
     fb_session      session;
@@ -105,6 +106,7 @@ static fb_code try_once(const fb_document *document, const fb_pipeline *pipeline
     snprintf(report->rejected, sizeof report->rejected, "%s", pipeline->sink.rejected.path);
     snprintf(report->group, sizeof report->group, "%s", session.group);
     report->table_version = fb_delta_version(session.table);
+    if (is_plain) fb_session_set_files(&session, true);
     code = fb_delta_check_append(session.table, &session.schema, err);
     if (code == FB_OK) code = fb_plan_make(&session, &asked, &plan, err);
     if (code == FB_OK && plan.messages > 0) warn_of_columns(&session);
@@ -128,10 +130,13 @@ out:
 static fb_code try_until_done(const fb_document *document, const fb_pipeline *pipeline,
                               const fb_run_options *options, fb_report *report, fb_error *err)
 {
+    bool is_plain = false;
     for (int attempt = 1;; attempt++) {
-        fb_code code = try_once(document, pipeline, options, report, err);
+        fb_code code = try_once(document, pipeline, options, is_plain, report, err);
         if (code != FB_ECONFLICT || attempt == MAX_ATTEMPTS || fb_run_is_stopping()) return code;
-        fb_log(FB_LOG_INFO, "conflict", "%s; reading from where it is now", err->what);
+        is_plain = is_plain || err->reason == FB_R_P022;
+        fb_log(err->reason == FB_R_P022 ? FB_LOG_DEBUG : FB_LOG_INFO, "reading_again",
+               "%s; reading from where it is now [%s]", err->what, fb_reason_name(err->reason));
         fb_books_clear(&report->books);
         report->bytes_written = report->files_written = 0;
         fb_sleep_ms(20 + rand() % 200);

@@ -25,6 +25,7 @@ struct fb_window_scan {
     pthread_mutex_t        lock;   ///< of `totals`
     counts                *totals; ///< by partition
     atomic_int_least64_t   warned;
+    atomic_bool            has_negative_zero;
 };
 
 typedef struct worker {
@@ -222,6 +223,26 @@ out:
     return code;
 }
 
+/* What is under a null may be anything, which at worst costs a second reading. */
+static bool has_negative_zero(const fb_vector *v, fb_kind kind, idx_t rows)
+{
+    bool found = false;
+    if (!v->vector) return false;
+    for (idx_t i = 0; i < rows && kind == FB_KIND_FLOAT64; i++)
+        found |= ((const uint64_t *)v->data)[i] == UINT64_C(1) << 63;
+    for (idx_t i = 0; i < rows && kind == FB_KIND_FLOAT32; i++)
+        found |= ((const uint32_t *)v->data)[i] == UINT32_C(1) << 31;
+    return found;
+}
+
+static void look_for_negative_zero(worker *w, idx_t rows)
+{
+    const fb_schema *decoded = w->scan->options.decoded;
+    for (size_t i = 0; i < decoded->count; i++)
+        if (has_negative_zero(&w->vectors[i], decoded->columns[i].type.kind, rows))
+            atomic_store(&w->scan->has_negative_zero, true);
+}
+
 static void attach(worker *w, duckdb_data_chunk chunk)
 {
     for (idx_t i = 0; i < w->projected_count; i++)
@@ -244,6 +265,7 @@ static fb_code fill(void *context, void *memory, duckdb_data_chunk chunk, idx_t 
         for (size_t i = 0; code == FB_OK && i < w->slice.count; i++)
             code = add_record(w, &w->slice.records[i], rows, err);
         source->release(source->self, &w->slice);
+        if (code == FB_OK) look_for_negative_zero(w, *rows);
         if (code != FB_OK || *rows > 0) return code;
         duckdb_data_chunk_reset(chunk); // it still holds the texts of all that was refused
         attach(w, chunk);
@@ -282,6 +304,11 @@ void fb_window_scan_count(const fb_window_scan *scan, fb_books *books)
         books->list[i].rejected += c->rejected;
         books->list[i].filtered += c->filtered;
     }
+}
+
+bool fb_window_scan_has_negative_zero(const fb_window_scan *scan)
+{
+    return atomic_load(&scan->has_negative_zero);
 }
 
 int64_t fb_window_scan_warned(const fb_window_scan *scan) { return atomic_load(&scan->warned); }

@@ -42,6 +42,9 @@ FB_MUST_CHECK fb_code fb_window_scan_open(const fb_window_scan_options *options,
  * partition.  Only after the query has ended. */
 void fb_window_scan_count(const fb_window_scan *scan, fb_books *books);
 
+/** Was there a -0.0 among the rows?  The engine's dictionaries cannot keep its sign. */
+bool fb_window_scan_has_negative_zero(const fb_window_scan *scan);
+
 int64_t fb_window_scan_warned(const fb_window_scan *scan); ///< faulty rows that were kept
 
 /** After the engine was closed. NULL is allowed. */

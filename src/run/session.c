@@ -130,6 +130,16 @@ out:
     return code;
 }
 
+void fb_session_set_files(fb_session *session, bool is_plain)
+{
+    const fb_delta_options *wanted = &session->pipeline->sink.accepted.delta;
+    fb_delta_file_options   options = {.codec = fb_compression_name(wanted->compression),
+                                       .row_group_rows = wanted->row_group_size,
+                                       .is_plain = is_plain};
+    session->writes_plain = is_plain;
+    fb_delta_set_file_options(session->table, &options);
+}
+
 fb_code fb_session_open(const fb_document *document, const fb_pipeline *pipeline,
                         int64_t timeout_ms, fb_session *out, fb_error *err)
 {
@@ -142,11 +152,7 @@ fb_code fb_session_open(const fb_document *document, const fb_pipeline *pipeline
     FB_TRY(name_places(out, err));
     FB_TRY(open_engine(out, err));
     FB_TRY(fb_delta_open(pipeline->sink.accepted.path, out->engine, &out->table, err));
-    fb_delta_set_file_options(
-        out->table,
-        &(fb_delta_file_options){
-            .codec = fb_compression_name(pipeline->sink.accepted.delta.compression),
-            .row_group_rows = pipeline->sink.accepted.delta.row_group_size});
+    fb_session_set_files(out, false);
     if (timeout_ms > 0)
         FB_TRY(fb_kafka_open(&pipeline->source, out->group, timeout_ms, &out->kafka, err));
 out:

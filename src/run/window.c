@@ -186,6 +186,18 @@ out:
     return code;
 }
 
+/* A -0.0 is rare, and only a file without dictionaries keeps its sign: where the file is
+ * written already, the window is read again. */
+static fb_code keep_signs(window *w, fb_error *err)
+{
+    fb_session *s = w->session;
+    if (s->writes_plain || !fb_window_scan_has_negative_zero(s->scan)) return FB_OK;
+    if (w->request->options->is_dry) return FB_OK;
+    fb_session_set_files(s, true);
+    if (w->unique) return FB_OK; // its file comes later
+    return fb_fail(err, P022, "a value is -0.0: the window is read again to keep its sign");
+}
+
 static fb_code read_rows(window *w, fb_error *err)
 {
     fb_code       code = FB_OK;
@@ -200,6 +212,7 @@ static fb_code read_rows(window *w, fb_error *err)
         FB_TRY(copy_rows(w, "(SELECT * FROM " FB_SCAN_NAME "())", true, err));
     }
     FB_TRY(fb_step_try("run.read", err));
+    FB_TRY(keep_signs(w, err));
     FB_TRY(fb_keeper_finish(w->keeper, err));
     if (w->unique) {
         FB_TRY(fb_unique_judge(w->unique, err));

@@ -39,7 +39,7 @@ def test_either_zero_keeps_its_sign(forebay, kafka):
     topic = kafka.topic()
     kafka.produce(topic, ['{"x": 0.0, "y": -0.0}', '{"x": -0.0, "y": 0.0}', '{"x": 0, "y": -0}'] * 50)
     landed = Pipeline(forebay, kafka.address, topic, [("x", "float64"), ("y", "float32")])
-    landed.run()
+    assert "FB-P022" in landed.run("-vv")["stderr"]
     signs = [(math.copysign(1, x), math.copysign(1, y)) for x, y in landed.rows("x", "y")]
     assert signs == [(1, -1), (-1, 1), (1, -1)] * 50
 
